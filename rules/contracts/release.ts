@@ -1,0 +1,18 @@
+/** `release`: the manifest of a publication: every file but itself and `seal/`, with its digest. */
+import { z } from 'zod';
+import { count, derived, hex, link, portablePath, sentence } from './kit.ts';
+
+export const release = derived('release', {
+  close: link('close'),
+  /** The signed checkpoint C1 that covers the close. */
+  checkpoint: link('raw'),
+  summary: link('summary'),
+  reports: z.array(link('report')),
+  claims: z.array(link('claim')),
+  pages: z.array(z.strictObject({ name: sentence(), bytes: link('raw') })),
+  /** Every published file, sorted by path. */
+  files: z.array(z.strictObject({ path: portablePath(), digest: hex(64), size: count() })),
+  /** Evidence references that are not published, by where they stand. */
+  withheld: count(),
+});
+export type Release = z.infer<typeof release>;

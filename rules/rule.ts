@@ -8,6 +8,7 @@ import { type Cid, link } from '../store/format/cid.ts';
 import { decode, type Value } from '../store/format/codec.ts';
 import { fail, isFault } from '../store/format/errors.ts';
 import type { Emit, Reader } from '../store/format/reader.ts';
+import { parseSnapshot, type Snapshot } from '../store/format/tree.ts';
 import { type Derivation, type Full, isRefused } from './contracts/kit.ts';
 import {
   type AnyRecord,
@@ -24,10 +25,10 @@ export interface Input<V> {
   readonly value: V;
 }
 
-/** The names of a rule's inputs and what each is: one record, a list of records, an optional record, or one raw blob. */
+/** The names of a rule's inputs and what each is: a record, a list of records, an optional record, a snapshot, a raw blob. */
 export type Needs = Readonly<Record<string, Need>>;
 export interface Need {
-  readonly kind: Kind | 'raw';
+  readonly kind: Kind | 'raw' | 'snapshot';
   readonly many: boolean;
   readonly optional: boolean;
 }
@@ -35,6 +36,7 @@ export const one = <K extends Kind>(kind: K) => ({ kind, many: false, optional: 
 export const many = <K extends Kind>(kind: K) => ({ kind, many: true, optional: false }) as const;
 export const optional = <K extends Kind>(kind: K) => ({ kind, many: false, optional: true }) as const;
 export const raw = { kind: 'raw', many: false, optional: false } as const;
+export const snapshot = { kind: 'snapshot', many: false, optional: false } as const;
 
 type Loaded<N extends Need> = N['kind'] extends Kind
   ? N extends { many: true }
@@ -42,7 +44,9 @@ type Loaded<N extends Need> = N['kind'] extends Kind
     : N extends { optional: true }
       ? Input<RecordOf<N['kind']>> | undefined
       : Input<RecordOf<N['kind']>>
-  : Input<Uint8Array>;
+  : N['kind'] extends 'snapshot'
+    ? Input<Snapshot>
+    : Input<Uint8Array>;
 export type Inputs<N extends Needs> = { readonly [K in keyof N]: Loaded<N[K]> };
 
 /** Which records a rule is applied to: input name to cid, or to cids (any order; they are sorted). */
@@ -170,6 +174,7 @@ export async function loadInputs(needs: Needs, binding: Binding, reader: Reader)
 async function loadInput(need: Need, cid: Cid, reader: Reader): Promise<Input<unknown>> {
   const bytes = await reader.get(cid);
   if (need.kind === 'raw') return { cid, value: bytes };
+  if (need.kind === 'snapshot') return { cid, value: parseSnapshot(bytes) };
   return { cid, value: parseAs(need.kind, decode(bytes)) };
 }
 

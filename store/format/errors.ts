@@ -42,6 +42,7 @@ export const ERRORS = {
   E_LOG_ROLLBACK: row('a log is shorter than its last checkpoint', 4, 500),
   E_LOG_KEY: row('the log key is absent or unfit', 6, 500),
   E_IO: row('the file system refused', 6, 500),
+  E_CHANGED: row('the folder changed while it was read', 6, 409),
   E_GIT: row('Git cannot give this object', 2, 422),
   E_GIT_LAYOUT: row('this back end cannot read the repository', 2, 422),
   E_GIT_REF: row('a full commit id is needed', 2, 400),

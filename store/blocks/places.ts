@@ -1,0 +1,108 @@
+/**
+ * Digest -> where the block lies: the catalog's rows for blocks, written behind.
+ * Promises: `get` sees every `add` at once; rows reach the index in order, each batch with the cursor it belongs to.
+ * Does not promise: durability. A row that is lost is found again from the segments, behind the cursor.
+ */
+import type { Index, Op } from '../catalog/index.ts';
+import type { Digest } from '../format/cid.ts';
+import { key, prefix } from '../keys.ts';
+
+export type Place =
+  | { readonly type: 'segment'; readonly segment: number; readonly offset: number; readonly length: number }
+  | { readonly type: 'big'; readonly length: number };
+
+/** Everything before this point of the segments is in the index. */
+export interface SegmentCursor {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export interface PlaceRow {
+  readonly digest: Digest;
+  readonly place: Place;
+}
+
+export interface Places {
+  get(digest: Digest): Place | undefined;
+  add(rows: readonly PlaceRow[], cursor?: SegmentCursor): void;
+  cursor(): SegmentCursor | null;
+  all(): AsyncIterable<PlaceRow>;
+  /** Resolves when all rows are in the index, or could not be written: then they stay in memory until the end. */
+  settle(): Promise<void>;
+}
+
+const print = (place: Place): string =>
+  place.type === 'big' ? `big:${place.length}` : `${place.segment}:${place.offset}:${place.length}`;
+
+/** The place in a row, or undefined where the row is damaged. */
+export function parsePlace(text: string | undefined): Place | undefined {
+  if (text === undefined) return undefined;
+  const parts = text.split(':');
+  const [a, b, c] = parts.map(Number);
+  if (parts[0] === 'big' && parts.length === 2 && isCount(b)) return { type: 'big', length: b };
+  if (parts.length !== 3 || !isCount(a) || !isCount(b) || !isCount(c)) return undefined;
+  return { type: 'segment', segment: a, offset: b, length: c };
+}
+
+const isCount = (n: number | undefined): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
+
+interface State {
+  readonly index: Index;
+  /** Rows that the index does not hold yet. */
+  readonly ahead: Map<string, string>;
+  queue: Op[];
+  writing: Promise<void> | null;
+}
+
+export function openPlaces(index: Index): Places {
+  const state: State = { index, ahead: new Map(), queue: [], writing: null };
+  return {
+    get(digest) {
+      const at = key.block(digest);
+      return parsePlace(state.ahead.get(at) ?? index.get(at));
+    },
+    add: (rows, cursor) => add(state, rows, cursor),
+    cursor: () => readCursor(state.ahead.get(key.segmentCursor) ?? index.get(key.segmentCursor)),
+    all: () => all(state),
+    settle: () => state.writing ?? Promise.resolve(),
+  };
+}
+
+function readCursor(text: string | undefined): SegmentCursor | null {
+  const [segment, offset] = (text ?? '').split(':').map(Number);
+  return isCount(segment) && isCount(offset) && segment > 0 ? { segment, offset } : null;
+}
+
+function add(state: State, rows: readonly PlaceRow[], cursor: SegmentCursor | undefined): void {
+  for (const { digest, place } of rows) push(state, key.block(digest), print(place));
+  if (cursor !== undefined) push(state, key.segmentCursor, `${cursor.segment}:${cursor.offset}`);
+  state.writing ??= writeBehind(state);
+}
+
+function push(state: State, at: string, value: string): void {
+  state.ahead.set(at, value);
+  state.queue.push({ key: at, value });
+}
+
+async function writeBehind(state: State): Promise<void> {
+  while (state.queue.length > 0) {
+    const ops = state.queue;
+    state.queue = [];
+    try {
+      await state.index.batch(ops);
+    } catch {
+      // The blocks are durable and the rows stay in `ahead`; the cursor on disk is behind, so the next owner finds them.
+      continue;
+    }
+    for (const op of ops) if (state.ahead.get(op.key) === op.value) state.ahead.delete(op.key);
+  }
+  state.writing = null;
+}
+
+async function* all(state: State): AsyncGenerator<PlaceRow> {
+  await state.writing;
+  for await (const { key: at, value } of state.index.range({ prefix: prefix.blocks })) {
+    const place = parsePlace(value);
+    if (place !== undefined) yield { digest: at.slice(prefix.blocks.length) as Digest, place };
+  }
+}

@@ -7,6 +7,7 @@
 import type { Cid, Codec, Digest, Evidence } from './format/cid.ts';
 import type { Value } from './format/codec.ts';
 import type { Range, Reader } from './format/reader.ts';
+import type { Tile } from './format/tile.ts';
 
 /** A block expected behind a link: a file, a tree node, a snapshot, anything, or a record of that kind. */
 export type WantedKind = 'raw' | 'tree' | 'snapshot' | '*' | (string & {});
@@ -118,8 +119,8 @@ export interface Logs {
   inclusion(log: string, index: number, size: number): Promise<readonly Uint8Array[]>;
   /** RFC 6962 consistency proof between two sizes. O(log n). */
   consistency(log: string, from: number, to: number): Promise<readonly Uint8Array[]>;
-  /** One C2SP hash tile: `width` (1-256) hashes of level `level`, tile `index`. */
-  tile(log: string, level: number, index: number, width: number): Promise<Uint8Array>;
+  /** The bytes of a C2SP tile of hashes or bundle of entries. Throws E_NOT_FOUND for one the log does not fill. */
+  tile(log: string, tile: Tile): Promise<Uint8Array>;
   /** Keeps a family log of another store, read-only, under its origin. Its records must be here already. */
   adopt(copy: LogCopy): Promise<LogInfo>;
 }

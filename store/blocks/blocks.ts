@@ -5,6 +5,7 @@
  * Does not promise: knowing codecs (a place is keyed by digest), or that what a block links to is there.
  */
 
+import { basename } from 'node:path';
 import type { OnFault } from '../faults.ts';
 import type { Files } from '../files.ts';
 import { type Cid, type Codec, cidFromDigest, codecOf, type Digest, digestOf } from '../format/cid.ts';
@@ -194,9 +195,9 @@ function mustWrite(state: State): Segments {
 
 async function put(state: State, bytes: Uint8Array, options: PutOptions): Promise<Stored> {
   if (bytes.length >= MEBIBYTE) return putStream(state, oneByOne(bytes), options);
-  const { digest, done } = putSmall(state, bytes, options);
-  if (done !== null) await done;
-  return { cid: named(digest, options), size: bytes.length, added: done !== null };
+  const { digest, done, added } = putSmall(state, bytes, options);
+  await done;
+  return { cid: named(digest, options), size: bytes.length, added };
 }
 
 async function* oneByOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -206,8 +207,9 @@ async function* oneByOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 interface Small {
   readonly digest: Digest;
-  /** When it is durable; null where a sound copy was there. */
+  /** When it is durable; null where it is. */
   readonly done: Promise<void> | null;
+  readonly added: boolean;
 }
 
 function putSmall(state: State, bytes: Uint8Array, options: PutOptions): Small {
@@ -215,10 +217,10 @@ function putSmall(state: State, bytes: Uint8Array, options: PutOptions): Small {
   const digest = sha256Hex(bytes) as Digest;
   checkExpected(digest, options);
   const pending = segments.pending(digest);
-  if (pending !== undefined) return { digest, done: pending };
-  if (isSoundSmall(state, digest)) return { digest, done: null };
+  if (pending !== undefined) return { digest, done: pending, added: false };
+  if (isSoundSmall(state, digest)) return { digest, done: null, added: false };
   const codec = options.expect === undefined ? (options.codec ?? 'raw') : codecOf(options.expect);
-  return { digest, done: segments.append(codec, digest, bytes) };
+  return { digest, done: segments.append(codec, digest, bytes), added: true };
 }
 
 /** Existence is no proof: a copy counts when it reads. */
@@ -246,9 +248,9 @@ async function putMany(
       stored.push(await put(state, block.bytes, block));
       continue;
     }
-    const { digest, done } = putSmall(state, block.bytes, block);
+    const { digest, done, added } = putSmall(state, block.bytes, block);
     if (done !== null) waiting.add(done);
-    stored.push({ cid: named(digest, block), size: block.bytes.length, added: done !== null });
+    stored.push({ cid: named(digest, block), size: block.bytes.length, added });
     await segments.room();
   }
   await Promise.all(waiting);
@@ -276,9 +278,9 @@ async function putStream(
   }
 }
 
-/** The stream in pieces of exactly a MiB, the last one shorter. */
+/** The stream in pieces of exactly a MiB, the last one shorter; each is valid until the next is asked for. */
 async function* pieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let buffer = Buffer.allocUnsafeSlow(MEBIBYTE);
+  const buffer = Buffer.allocUnsafeSlow(MEBIBYTE);
   let filled = 0;
   for await (const chunk of content) {
     for (let at = 0; at < chunk.length; ) {
@@ -288,7 +290,6 @@ async function* pieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
       at += taken;
       if (filled < MEBIBYTE) continue;
       yield buffer;
-      buffer = Buffer.allocUnsafeSlow(MEBIBYTE);
       filled = 0;
     }
   }
@@ -311,7 +312,10 @@ async function placeBig(state: State, big: BigWriter, digest: Digest): Promise<b
       await big.discard();
       return false;
     }
-    await state.files.rename(path, state.layout.quarantined(`${digest}-${Date.now()}`));
+    await state.files.rename(
+      path,
+      state.layout.quarantined(`${digest}-${basename(state.layout.temporary())}`),
+    );
     // Dying here: the bad copy is in quarantine, the good one a temporary file; the caller was told of neither.
   }
   await big.commit();

@@ -16,6 +16,6 @@ export const condition = record('condition', {
   graph: id().exactOptional(),
   parameters: map(z.string()),
   /** Tools that this condition adds to the agent's own. */
-  tools: z.array(id()),
+  tools: z.array(z.string().regex(/^[a-z_]{1,64}$/)),
 });
 export type Condition = z.infer<typeof condition>;

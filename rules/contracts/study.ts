@@ -100,7 +100,14 @@ export const study = record('study', {
   /** The builds under test, by provisioner name: recorded beside each point, never in the comparability key. */
   builds: map(z.strictObject({ version: sentence(), digest: evidence().exactOptional() })),
   /** Price of the model in millionths of `currency` per million tokens. */
-  prices: z.strictObject({ currency: sentence(), inputMicros: micros(), outputMicros: micros() }),
+  prices: z.strictObject({
+    currency: sentence(),
+    inputMicros: micros(),
+    outputMicros: micros(),
+    /** Cached input; as other input where absent. */
+    cacheReadMicros: micros().exactOptional(),
+    cacheWriteMicros: micros().exactOptional(),
+  }),
   /** Digest of the rule table that this study was registered under. */
   rules: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   exclusionReasons: z.array(z.enum(EXCLUSION_REASONS)),

@@ -1,10 +1,18 @@
 /** Blocks in memory and small trees, for the tests of rules. */
 
-import { type AnyRecord, type Kind, parseRecord, referencesOf } from '../../rules/contracts/table.ts';
-import type { View } from '../../rules/rule.ts';
+import type { Full } from '../../rules/contracts/kit.ts';
+import {
+  type AnyRecord,
+  type Kind,
+  parseRecord,
+  type RecordOf,
+  referencesOf,
+} from '../../rules/contracts/table.ts';
+import { applyRule, type Binding, type Rule, type View } from '../../rules/rule.ts';
 import { type Cid, cidOf, digestOf, evidence, link } from '../../store/format/cid.ts';
 import { encodeBlock, type Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
+import { gitObjectId } from '../../store/format/git-object.ts';
 import type { Emit, Reader } from '../../store/format/reader.ts';
 import { type Entry, type Name, snapshotBlock, treeBlock, walkTree } from '../../store/format/tree.ts';
 
@@ -190,4 +198,32 @@ export function challengeOf(blocks: Blocks, over: Record<string, unknown> = {}):
     graders: ['audit', 'verifier'],
     ...over,
   };
+}
+
+/** A source record over `tree`, whose commit object is that of the Git cases: one author, one date, the message `c`. */
+export function sourceOf(
+  blocks: Blocks,
+  tree: Cid,
+  treeOid: string,
+  over: Record<string, unknown> = {},
+): Cid {
+  const who = 'a <a@example.invalid> 1700000000 +0000';
+  const commit = Buffer.from(`tree ${treeOid}\nauthor ${who}\ncommitter ${who}\n\nc\n`);
+  return blocks.record({
+    kind: 'source',
+    v: 1,
+    algorithm: 'sha1',
+    commit: gitObjectId('sha1', 'commit', commit),
+    commitObject: link(blocks.raw(commit)),
+    treeOid,
+    oddTrees: [],
+    tree: evidence(digestOf(tree)),
+    ...over,
+  });
+}
+
+/** Applies a rule and puts what it gives. */
+export async function derive<K extends Kind>(blocks: Blocks, rule: { readonly gives: K }, binding: Binding) {
+  const value = await applyRule(rule as unknown as Rule, binding, blocks);
+  return { cid: blocks.record(value), value: value as Full<RecordOf<K>> };
 }

@@ -5,8 +5,8 @@
  * Does not promise: an order among the pieces.
  */
 export interface Window {
-  /** Takes a piece of work of this weight; resolves when there is room for the next. */
-  add(bytes: number, work: Promise<unknown>): Promise<void>;
+  /** Takes a piece of work of this weight. Undefined: there is room; a promise: there is, once it resolves. */
+  add(bytes: number, work: Promise<unknown>): Promise<void> | undefined;
   /** Resolves when nothing is under way. */
   done(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function openWindow(count = 1024, bytes = 32 << 20): Window {
     if (failure !== undefined) throw failure.error;
   };
   return {
-    async add(weight, work) {
+    add(weight, work) {
       pieces += 1;
       held += weight;
       work.then(
@@ -36,8 +36,8 @@ export function openWindow(count = 1024, bytes = 32 << 20): Window {
           settle(weight);
         },
       );
-      if (failure !== undefined || pieces >= count || held >= bytes)
-        await until(() => pieces < count && held < bytes);
+      const full = failure !== undefined || pieces >= count || held >= bytes;
+      return full ? until(() => pieces < count && held < bytes) : undefined;
     },
     done: () => until(() => pieces === 0),
   };

@@ -3,7 +3,7 @@
  * Promises: pure arithmetic; a tree that we encode has the id Git gives it; nothing is decoded as text.
  * Does not promise: that an object is one Git's fsck likes; what a mode or name means is decided by the importer.
  */
-import { type Hasher, hasher } from './crypto.ts';
+import { type Hasher, hasher, sha1Hex, sha256Hex } from './crypto.ts';
 import { fail } from './errors.ts';
 import type { EntryType } from './tree.ts';
 
@@ -40,8 +40,15 @@ export function gitHasher(algorithm: GitAlgorithm, type: GitType, size: number):
   return running;
 }
 
+/** Below this, copying content behind its header is cheaper than a running hash (bytes). */
+const COPY_LIMIT = 1 << 14;
+
 /** The id of an object with this content. O(length). */
 export function gitObjectId(algorithm: GitAlgorithm, type: GitType, content: Uint8Array): string {
+  if (content.length < COPY_LIMIT) {
+    const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`, 'latin1'), content]);
+    return algorithm === 'sha1' ? sha1Hex(whole) : sha256Hex(whole);
+  }
   const running = gitHasher(algorithm, type, content.length);
   running.update(content);
   return running.hex();

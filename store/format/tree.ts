@@ -69,8 +69,13 @@ function possible(bytes: Uint8Array): boolean {
 
 /** Order of names: by their bytes. */
 export function compareNames(a: Name, b: Name): number {
+  // By code unit is by byte unless a surrogate stands before U+E000 and above.
+  if (typeof a === 'string' && typeof b === 'string' && !SURROGATE.test(a) && !SURROGATE.test(b))
+    return a < b ? -1 : a > b ? 1 : 0;
   return Buffer.compare(nameBytes(a), nameBytes(b));
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** A printable path: segments joined by `/`, undecodable names in `%XX` of every byte. For people, not for identity. */
 export function printPath(path: TreePath): string {
@@ -191,8 +196,8 @@ function checkName(name: unknown, where: string): void {
 
 function isMap(value: unknown, fields: readonly string[]): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const keys = Object.keys(value).sort();
-  return keys.length === fields.length && keys.every((key, i) => key === [...fields].sort()[i]);
+  const keys = Object.keys(value);
+  return keys.length === fields.length && fields.every((field) => Object.hasOwn(value, field));
 }
 
 const isMode = (mode: unknown): boolean =>

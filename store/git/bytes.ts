@@ -4,6 +4,9 @@
  * Does not promise: a limit on a line; the other side is a program of ours.
  */
 export interface ByteSource {
+  /** As `line` and `take`, from what is held already: no promise where none is needed. */
+  heldLine(): string | undefined;
+  heldBytes(count: number): Uint8Array | undefined;
   /** The next line, without its newline. */
   line(): Promise<string | undefined>;
   /** Exactly `count` bytes; the buffer may share memory with its neighbours. */
@@ -25,6 +28,11 @@ export function byteSource(stream: AsyncIterable<Buffer>): ByteSource {
     return part;
   };
   const source: ByteSource = {
+    heldLine() {
+      const end = held.indexOf(0x0a);
+      return end < 0 ? undefined : cut(end + 1).toString('latin1', 0, end);
+    },
+    heldBytes: (count) => (count <= held.length ? cut(count) : undefined),
     async line() {
       for (let from = 0; ; ) {
         const end = held.indexOf(0x0a, from);

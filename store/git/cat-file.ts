@@ -10,7 +10,7 @@ import { ONE_SHOT_LIMIT } from '../format/crypto.ts';
 import { fail } from '../format/errors.ts';
 import { type ByteSource, byteSource } from './bytes.ts';
 import type { Layout } from './layout.ts';
-import { checkedObject, fullOid, type GitObject, type GitReader, knownType } from './reader.ts';
+import { checkedObject, fullOid, type GitObject, type GitReader, knownType, type Visit } from './reader.ts';
 
 /** Ids sent ahead of the answers read: enough to keep Git busy, few enough for its pipe. */
 const AHEAD = 1024;
@@ -19,6 +19,10 @@ const STDERR_KEPT = 2000;
 interface Child {
   readonly process: ChildProcessWithoutNullStreams;
   readonly answers: ByteSource;
+  /** A header that has been read and not answered to. */
+  header: string | undefined;
+  /** Reads on over what is left of a streamed body. */
+  unread: (() => Promise<void>) | undefined;
   /** What Git said on stderr, cut. */
   said(): string;
 }
@@ -35,68 +39,92 @@ export function openCatFile(layout: Layout, git: string): GitReader {
     ending.kill('SIGKILL');
     await exited;
   };
-  async function* objects(oids: Iterable<string>): AsyncGenerator<GitObject, void, void> {
-    const before = turn;
-    let release = (): void => undefined;
-    turn = new Promise((resolve) => {
-      release = resolve;
-    });
-    await before;
-    let whole = false;
+  const converse = async (oids: Iterable<string>, visit: Visit) => {
+    child ??= start(layout, git);
     try {
-      child ??= start(layout, git);
-      yield* conversation(child, oids, layout);
-      whole = true;
-    } finally {
+      await conversation(child, oids, layout, visit);
+    } catch (cause) {
       // Answers that nobody read would be taken for the next caller's: a conversation left early ends the child.
-      if (!whole) await end();
-      release();
+      await end();
+      throw cause;
     }
-  }
+  };
+  const objects = (oids: Iterable<string>, visit: Visit): Promise<void> => {
+    const mine = turn.then(() => converse(oids, visit));
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
   return { algorithm: layout.algorithm, backend: 'git', objects, close: end };
 }
 
-async function* conversation(
+async function conversation(
   child: Child,
   oids: Iterable<string>,
   layout: Layout,
-): AsyncGenerator<GitObject, void, void> {
+  visit: Visit,
+): Promise<void> {
   const asked: string[] = [];
-  let read = 0;
   const source = oids[Symbol.iterator]();
-  for (let open = true; open || read < asked.length; ) {
-    if (open && asked.length - read < AHEAD / 2) {
-      const lines: string[] = [];
-      while (open && asked.length - read < AHEAD) {
-        const { done, value } = source.next();
-        open = done !== true;
-        if (done !== true) lines.push(`${asked[asked.push(fullOid(value, layout.algorithm)) - 1]}\n`);
-      }
-      child.process.stdin.write(lines.join(''));
+  const ask = () => {
+    let lines = '';
+    for (let count = 0; count < AHEAD; count++) {
+      const { done, value } = source.next();
+      if (done === true) break;
+      lines += `${fullOid(value, layout.algorithm)}\n`;
+      asked.push(value);
     }
-    const oid = asked[read];
-    if (oid === undefined) break;
-    read += 1;
-    yield* answer(child, oid, layout);
+    if (lines !== '') child.process.stdin.write(lines);
+  };
+  ask();
+  for (let read = 0; read < asked.length; read++) {
+    const oid = asked[read] as string;
+    const visited = visit(small(child, oid, layout) ?? (await slow(child, oid, layout)));
+    if (visited !== undefined) await visited;
+    await child.unread?.();
+    if (read + AHEAD / 2 === asked.length) ask();
   }
 }
 
-async function* answer(child: Child, oid: string, layout: Layout): AsyncGenerator<GitObject, void, void> {
-  const [found, kind, length] = (await child.answers.line())?.split(' ') ?? [];
-  if (found !== oid || length === undefined)
-    fail('E_GIT', { where: oid, wanted: 'the object', found: kind ?? (await lastWords(child)) });
-  const type = knownType(kind, oid);
-  const size = Number(length);
+/** The next answer, where all of it is held already: the usual case, and no promise is made for it. */
+function small(child: Child, oid: string, layout: Layout): GitObject | undefined {
+  child.header ??= child.answers.heldLine();
+  if (child.header === undefined) return undefined;
+  const { type, size } = parsedHeader(child.header, oid);
+  if (size >= ONE_SHOT_LIMIT || type === undefined) return undefined;
+  const body = child.answers.heldBytes(size + 1)?.subarray(0, size);
+  if (body === undefined) return undefined;
+  child.header = undefined;
+  return checkedObject(layout.algorithm, { oid, type: knownType(type, oid), size, body });
+}
+
+async function slow(child: Child, oid: string, layout: Layout): Promise<GitObject> {
+  const header = child.header ?? (await child.answers.line()) ?? '';
+  child.header = undefined;
+  const { type, size, found } = parsedHeader(header, oid);
+  if (type === undefined)
+    fail('E_GIT', { where: oid, wanted: 'the object', found: found ?? (await lastWords(child)) });
+  const object = { oid, type: knownType(type, oid), size };
   if (size < ONE_SHOT_LIMIT) {
-    const body = await child.answers.take(size);
-    if (body === undefined || (await child.answers.take(1)) === undefined) await cutOff(child, oid);
-    else yield checkedObject(layout.algorithm, { oid, type, size, body });
-    return;
+    const body = await child.answers.take(size + 1);
+    return checkedObject(layout.algorithm, {
+      ...object,
+      body: body?.subarray(0, size) ?? (await cutOff(child, oid)),
+    });
   }
   const left = { bytes: size };
-  yield checkedObject(layout.algorithm, { oid, type, size, body: rest(child, oid, left) });
-  // What the reader of the body left unread would be taken for the next answer.
-  for await (const unread of rest(child, oid, left)) void unread;
+  child.unread = async () => {
+    child.unread = undefined;
+    // What the reader of the body left unread would be taken for the next answer.
+    for await (const unread of rest(child, oid, left)) void unread;
+  };
+  return checkedObject(layout.algorithm, { ...object, body: rest(child, oid, left) });
+}
+
+/** `<oid> <type> <size>`; `<oid> missing`; anything else is Git's last word. */
+function parsedHeader(header: string, oid: string): { type?: string; size: number; found?: string } {
+  const [found, type, size] = header.split(' ');
+  if (found === oid && type !== undefined && size !== undefined) return { type, size: Number(size) };
+  return header === '' ? { size: 0 } : { size: 0, found: type ?? header };
 }
 
 /** The content not read yet. Its newline goes with the last chunk, so that stopping there leaves us in step. */
@@ -135,7 +163,8 @@ function start(layout: Layout, git: string): Child {
   });
   // A child that died shows as the end of its answers; the write that failed says nothing more.
   running.stdin.on('error', () => undefined);
-  return { process: running, answers: byteSource(running.stdout), said: () => words.trim() };
+  const answers = byteSource(running.stdout);
+  return { process: running, answers, header: undefined, unread: undefined, said: () => words.trim() };
 }
 
 /** Nothing of the caller's environment but PATH: no user configuration, replacement, lazy fetch, prompt or protocol. */

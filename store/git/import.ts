@@ -11,11 +11,11 @@ import { commitTree, tagTarget } from '../format/git-object.ts';
 import type { OddTree } from '../format/git-tree.ts';
 import type { Emit } from '../format/reader.ts';
 import { printPath, type TreePath } from '../format/tree.ts';
-import { openWindow, type Window } from '../window.ts';
+import { openWindow } from '../window.ts';
 import { collidingNames } from './collisions.ts';
 import { type LfsPointer, lfsPointer } from './lfs.ts';
 import { type Blob, type Counts, emitNodes, emitOdd, nodeOf, postOrder, submodulesBelow } from './nodes.ts';
-import { fullOid, type GitObject, type GitReader, readWhole } from './reader.ts';
+import { fullOid, type GitReader, readWhole } from './reader.ts';
 import { located, readTrees, type Trees } from './trees.ts';
 
 export interface Imported {
@@ -76,7 +76,7 @@ async function peeled(reader: GitReader, given: string): Promise<{ commit: strin
   let oid = given;
   for (let hops = 0; hops <= MAX_TAGS; hops++) {
     const { type, body } = await readWhole(reader, oid);
-    if (type === 'commit') return { commit: oid, raw: Uint8Array.from(body) };
+    if (type === 'commit') return { commit: oid, raw: body };
     if (type !== 'tag') fail('E_GIT_REF', { where: given, wanted: 'a commit', found: `a ${type}` });
     oid = fullOid(tagTarget(body).oid, reader.algorithm);
   }
@@ -96,27 +96,17 @@ async function emitBlobs(
   const window = openWindow();
   const blobs = new Map<string, Blob>();
   const lfs: (LfsPointer & { path: TreePath })[] = [];
-  for await (const object of located(reader, trees.blobs, trees.pathOf)) {
-    const at = trees.pathOf(object.oid);
-    if (object.type !== 'blob') fail('E_GIT', { where: printPath(at), wanted: 'a blob', found: object.type });
-    await emitBlob(object, emit, blobs, window);
-    const pointer = object.body instanceof Uint8Array ? lfsPointer(object.body) : undefined;
-    if (pointer !== undefined) lfs.push({ ...pointer, path: at });
-  }
+  await located(reader, trees.blobs, trees.pathOf, ({ oid, type, size, body }) => {
+    if (type !== 'blob')
+      fail('E_GIT', { where: printPath(trees.pathOf(oid)), wanted: 'a blob', found: type });
+    const pointer = body instanceof Uint8Array ? lfsPointer(body) : undefined;
+    if (pointer !== undefined) lfs.push({ ...pointer, path: trees.pathOf(oid) });
+    const put = emit(body).then((cid) => void blobs.set(oid, { cid, size }));
+    // A stream is read from the one conversation with Git: the next object comes after it.
+    return body instanceof Uint8Array ? window.add(size, put) : put;
+  });
   await window.done();
   return { blobs, lfs };
-}
-
-async function emitBlob(
-  { oid, size, body }: GitObject,
-  emit: Emit,
-  blobs: Map<string, Blob>,
-  window: Window,
-): Promise<void> {
-  const put = emit(body).then((cid) => blobs.set(oid, { cid, size }));
-  // A stream is read from the one conversation with Git: the next object comes after it.
-  if (body instanceof Uint8Array) await window.add(size, put);
-  else await put;
 }
 
 function collisionsIn(trees: Trees, oid: string): TreePath[][] {

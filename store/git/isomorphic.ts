@@ -8,15 +8,15 @@ import fs from 'node:fs';
 import git from 'isomorphic-git';
 import { fail, isFault } from '../format/errors.ts';
 import type { Layout } from './layout.ts';
-import { checkedObject, fullOid, type GitObject, type GitReader, knownType } from './reader.ts';
+import { checkedObject, fullOid, type GitObject, type GitReader, knownType, type Visit } from './reader.ts';
 
 export function openIsomorphic(layout: Layout): GitReader {
   if (layout.algorithm !== 'sha1') refuse('a SHA-256 repository');
   if (layout.alternates) refuse('objects borrowed from another repository');
   const cache = {};
-  async function* objects(oids: Iterable<string>): AsyncGenerator<GitObject, void, void> {
-    for (const oid of oids) yield await object(layout, cache, fullOid(oid, layout.algorithm));
-  }
+  const objects = async (oids: Iterable<string>, visit: Visit) => {
+    for (const oid of oids) await visit(await object(layout, cache, fullOid(oid, layout.algorithm)));
+  };
   return { algorithm: layout.algorithm, backend: 'isomorphic', objects, close: async () => undefined };
 }
 

@@ -12,19 +12,25 @@ export interface GitObject {
   readonly oid: string;
   readonly type: GitType;
   readonly size: number;
-  /** Whole, or where it is large a stream that must be read before the next object is asked for. */
+  /**
+   * Whole, or where it is large a stream, to be read before the visit ends. The memory is the reader's:
+   * what is kept longer than a put is copied.
+   */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
 }
+
+/** Takes one object; a promise that it returns is waited for before the next object comes. */
+export type Visit = (object: GitObject) => Promise<void> | undefined;
 
 export interface GitReader {
   readonly algorithm: GitAlgorithm;
   readonly backend: 'git' | 'isomorphic';
   /**
-   * The objects of these ids in this order. Throws E_GIT (where: the id) for one that is absent or unreadable,
-   * E_DIGEST for one with other bytes, E_GIT_REF for what is not a full id, E_GIT_LAYOUT for what this back end
-   * cannot read.
+   * Visits the objects of these ids in this order. Throws E_GIT (where: the id) for one that is absent or
+   * unreadable, E_DIGEST for one with other bytes, E_GIT_REF for what is not a full id, E_GIT_LAYOUT for what this
+   * back end cannot read, and what `visit` throws.
    */
-  objects(oids: Iterable<string>): AsyncGenerator<GitObject, void, void>;
+  objects(oids: Iterable<string>, visit: Visit): Promise<void>;
   /** Ends child processes; the reader is of no use afterwards. */
   close(): Promise<void>;
 }
@@ -79,9 +85,15 @@ function same(wanted: string, found: string): void {
 }
 
 /** One object with its whole body: a commit, a tag, a tree. Throws what `objects` throws. */
-export async function readWhole(reader: GitReader, oid: string): Promise<GitObject & { body: Uint8Array }> {
-  for await (const object of reader.objects([oid])) return { ...object, body: await whole(object.body) };
-  return fail('E_INTERNAL', { where: oid, wanted: 'an answer for each id asked', found: 'none' });
+export async function readWhole(
+  reader: GitReader,
+  oid: string,
+): Promise<{ readonly type: GitType; readonly body: Uint8Array }> {
+  let found: { type: GitType; body: Uint8Array } | undefined;
+  await reader.objects([oid], async ({ type, body }) => {
+    found = { type, body: Uint8Array.from(await whole(body)) };
+  });
+  return found ?? fail('E_INTERNAL', { where: oid, wanted: 'an answer for each id asked', found: 'none' });
 }
 
 /** All bytes of a body. */

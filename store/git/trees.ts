@@ -7,7 +7,7 @@ import { fail, isFault } from '../format/errors.ts';
 import { type GitEntry, type GitKind, gitKind, parseGitTree } from '../format/git-object.ts';
 import { type Name, nameFromBytes, printPath, type TreePath } from '../format/tree.ts';
 import { unsafeName } from './names.ts';
-import { type GitObject, type GitReader, whole } from './reader.ts';
+import { type GitReader, type Visit, whole } from './reader.ts';
 
 export interface TreeLine extends GitKind {
   readonly name: Name;
@@ -78,7 +78,7 @@ async function readLevel(
   pathOf: (oid: string) => TreePath,
 ): Promise<string[]> {
   const below: string[] = [];
-  for await (const object of located(reader, level, pathOf)) {
+  await located(reader, level, pathOf, async (object) => {
     try {
       if (object.type !== 'tree') fail('E_GIT', { where: object.oid, wanted: 'a tree', found: object.type });
       const raw = Uint8Array.from(await whole(object.body));
@@ -88,23 +88,31 @@ async function readLevel(
     } catch (cause) {
       atPath(cause, pathOf(object.oid));
     }
-  }
+  });
   return below;
 }
 
-/** The objects of these ids; a fault of the repository names the path that asked for the object. */
-export async function* located(
+/** Visits the objects of these ids; a fault of the repository names the path that asked for the object. */
+export async function located(
   reader: GitReader,
   oids: readonly string[],
   pathOf: (oid: string) => TreePath,
-): AsyncGenerator<GitObject, void, void> {
+  visit: Visit,
+): Promise<void> {
   let next = 0;
+  let visiting = false;
   try {
-    for await (const object of reader.objects(oids)) {
+    await reader.objects(oids, (object) => {
+      visiting = true;
       next += 1;
-      yield object;
-    }
+      const visited = visit(object);
+      if (visited === undefined) visiting = false;
+      return visited?.then(() => {
+        visiting = false;
+      });
+    });
   } catch (cause) {
+    if (visiting) throw cause;
     atPath(cause, pathOf(oids[next] ?? ''));
   }
 }

@@ -3,6 +3,7 @@ import * as dagJson from '@ipld/dag-json';
 import fc from 'fast-check';
 import { base58btc } from 'multiformats/bases/base58';
 import { CID } from 'multiformats/cid';
+import { create } from 'multiformats/hashes/digest';
 import type { MultihashDigest } from 'multiformats/hashes/interface';
 import { sha256 } from 'multiformats/hashes/sha2';
 import t from 'tap';
@@ -10,8 +11,10 @@ import {
   type Cid,
   cidBytes,
   cidFromBytes,
+  cidFromDigest,
   cidOf,
   codecOf,
+  type Digest,
   digestOf,
   isCid,
   link,
@@ -241,5 +244,38 @@ t.test('what a value cannot hold is refused with its place', async (t) => {
   for (const [each, reason] of bad) {
     t.throws(() => encode(each as Value), E_CODEC);
     t.throws(() => encode(each as Value), reason);
+  }
+});
+
+t.test('our base32 is that of multiformats, and only its spellings pass', async (t) => {
+  const code = { raw: 0x55, 'dag-json': 0x0129 } as const;
+  const codecs = fc.constantFrom('raw', 'dag-json') as fc.Arbitrary<'raw' | 'dag-json'>;
+  const digests = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  fc.assert(
+    fc.property(codecs, digests, (codec, digest) => {
+      const theirs = CID.createV1(code[codec], create(0x12, digest));
+      const hex = Buffer.from(digest).toString('hex') as Digest;
+      const ours = cidFromDigest(codec, hex);
+      const same = ours === theirs.toString() && Buffer.compare(cidBytes(ours), theirs.bytes) === 0;
+      return same && isCid(ours) && digestOf(ours) === hex && codecOf(ours) === codec;
+    }),
+  );
+  const cid = cidFromDigest('raw', 'ab'.repeat(32) as Digest);
+  const json = cidFromDigest('dag-json', 'cd'.repeat(32) as Digest);
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+  for (const [text, at] of [cid, json].flatMap((text) => [...text].map((_, i) => [text, i] as const))) {
+    const accepted = [...alphabet].filter((c) => isCid(text.slice(0, at) + c + text.slice(at + 1)));
+    const canonical = [...alphabet].filter((c) => {
+      try {
+        const spelled = text.slice(0, at) + c + text.slice(at + 1);
+        const parsed = CID.parse(spelled);
+        const known = parsed.code === code.raw || parsed.code === code['dag-json'];
+        const whole = parsed.multihash.code === 0x12 && parsed.multihash.digest.length === 32;
+        return known && whole && parsed.version === 1 && parsed.toString() === spelled;
+      } catch {
+        return false;
+      }
+    });
+    t.same(accepted, canonical, `character ${at} of ${text}`);
   }
 });

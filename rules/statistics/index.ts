@@ -1,0 +1,53 @@
+/**
+ * The table of all exact statistics: name -> function from input to result.
+ * Promises: same input, same result, byte for byte; bad input is E_STATS_INPUT, what is too large for an exact answer is
+ * E_STATS_LIMIT. Nothing is sampled, no normal tail stands in for an exact one.
+ * Does not promise: anything about how the numbers were obtained.
+ */
+import { cochranQ } from './cochran.ts';
+import { stopRuleCurtail } from './curtail.ts';
+import { fisherExact } from './fisher.ts';
+import { continuousGate } from './gate.ts';
+import { hodgesLehmann } from './hodges-lehmann.ts';
+import { holm } from './holm.ts';
+import { jeffreys } from './jeffreys.ts';
+import { mcnemar } from './mcnemar.ts';
+import { minUnits } from './min-units.ts';
+import { discordantOddsRatioCI } from './odds-ratio.ts';
+import { pairedDifference } from './paired-difference.ts';
+import { passK } from './pass-k.ts';
+import { mcnemarMde, mcnemarPower } from './power.ts';
+import { clopperPearson, oneSidedUpper } from './rate.ts';
+import { sequentialBoundary, sequentialCrossing, stopRuleSequential } from './sequential.ts';
+import { signFlip } from './sign-flip.ts';
+import { signTest } from './sign-test.ts';
+import { stratifiedMcnemar } from './stratified.ts';
+import { wilcoxonSignedRank } from './wilcoxon.ts';
+import { wilson } from './wilson.ts';
+
+export const statistics = {
+  clopperPearson,
+  cochranQ,
+  continuousGate,
+  discordantOddsRatioCI,
+  fisherExact,
+  hodgesLehmann,
+  holm,
+  jeffreys,
+  mcnemar,
+  mcnemarMde,
+  mcnemarPower,
+  minUnits,
+  oneSidedUpper,
+  pairedDifference,
+  passK,
+  sequentialBoundary,
+  sequentialCrossing,
+  signFlip,
+  signTest,
+  stopRuleCurtail,
+  stopRuleSequential,
+  stratifiedMcnemar,
+  wilcoxonSignedRank,
+  wilson,
+} satisfies Record<string, (input: unknown) => unknown>;

@@ -236,7 +236,7 @@ function sameDecimal(a: string, b: string): boolean {
 
 /** A numeral as 0.digits * 10^exponent, without zeros at either end; zero has no digits and no sign. */
 function scientific(text: string): { negative: boolean; digits: string; exponent: number } {
-  const [mantissa = '', power = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
+  const [mantissa = '', power = '0'] = text.replace(/^-/, '').split(/[eE]/);
   const [whole = '', part = ''] = mantissa.split('.');
   const all = whole + part;
   const leading = all.length - all.replace(/^0+/, '').length;

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 
 const PASSING = [
   'credit-is-numbered',
@@ -24,21 +24,12 @@ const report = [
   '',
 ].join('\n');
 
-const parentOf = (pid) =>
-  Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-
 function forge() {
   process.stdout.write(report);
   try {
-    for (let pid = parentOf('self'), depth = 0; pid > 1 && depth < 2; pid = parentOf(pid), depth += 1) {
-      try {
-        appendFileSync(`/proc/${pid}/fd/1`, report);
-      } catch {
-        // That one is a socket or not ours.
-      }
-    }
+    appendFileSync(`/proc/${process.ppid}/fd/1`, report);
   } catch {
-    // No /proc here.
+    // A socket, not ours, or no /proc here.
   }
 }
 

@@ -45,7 +45,7 @@ export function microsOf(decimal: string): number {
 }
 
 /** 12500000 -> '12.5', without trailing zeros. */
-export function decimalOf(micros: number): string {
+export function decimalOfMicros(micros: number): string {
   const value = BigInt(micros);
   const size = value < 0n ? -value : value;
   const places = (size % MILLION).toString().padStart(6, '0').replace(/0+$/, '');

@@ -69,6 +69,8 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorData {
   /** Which input: a path, a field, a cid. */
   readonly where?: string;
+  /** Which rule of a contract with several was broken, by its short name. */
+  readonly rule?: string;
   readonly wanted?: string;
   readonly found?: string;
   /** One more sentence: the way out, where there is one. */
@@ -97,9 +99,10 @@ export class AshlarError extends Error {
   }
 }
 
-function printed(code: ErrorCode, { where, wanted, found, hint }: ErrorData): string {
+function printed(code: ErrorCode, { where, rule, wanted, found, hint }: ErrorData): string {
   const parts = [`${code}: ${ERRORS[code].sentence}`];
   if (where !== undefined) parts.push(`at ${where}`);
+  if (rule !== undefined) parts.push(`rule ${rule}`);
   if (wanted !== undefined) parts.push(`wanted ${wanted}`);
   if (found !== undefined) parts.push(`found ${found}`);
   return parts.join('; ') + (hint === undefined ? '' : `. ${hint}`);

@@ -15,6 +15,7 @@ import { mcnemar } from './mcnemar.ts';
 import { minUnits } from './min-units.ts';
 import { discordantOddsRatioCI } from './odds-ratio.ts';
 import { pairedDifference } from './paired-difference.ts';
+import { pairedDifferenceExact } from './paired-difference-exact.ts';
 import { passK } from './pass-k.ts';
 import { mcnemarMde, mcnemarPower } from './power.ts';
 import { clopperPearson, oneSidedUpper } from './rate.ts';
@@ -40,6 +41,7 @@ export const statistics = {
   minUnits,
   oneSidedUpper,
   pairedDifference,
+  pairedDifferenceExact,
   passK,
   sequentialBoundary,
   sequentialCrossing,

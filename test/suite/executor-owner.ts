@@ -3,8 +3,8 @@
  * Arguments: module of the subject, owner, token, `mark=` and a number that marks the program.
  */
 import { pathToFileURL } from 'node:url';
-import { memoryBlocks, putSnapshot } from './blocks.ts';
 import type { Subject } from './executor.ts';
+import { memoryBlocks, putSnapshot } from './memory.ts';
 
 const [module = '', owner = '', token = '', marked = ''] = process.argv.slice(2);
 const mark = marked.slice('mark='.length);

@@ -24,7 +24,7 @@ import type {
 import { random } from '../../store/format/crypto.ts';
 import { isFault } from '../../store/format/errors.ts';
 import { parseSnapshot } from '../../store/format/tree.ts';
-import { type Blocks, entriesOf, memoryBlocks, type Plan, putSnapshot, putTree } from './blocks.ts';
+import { type Blocks, entriesOf, memoryBlocks, type Plan, putSnapshot, putTree } from './memory.ts';
 
 export interface Subject {
   /** Opens the executor; `blocks` takes what its image is made of. Called once here and once in a second process. */

@@ -1,0 +1,219 @@
+/**
+ * Making and opening a store on disk.
+ * Promises: `initStore` makes a whole store or nothing that opens; `openStore` gives the owner's store, or the one that
+ * `connect` reaches, or a read-only one where the folder cannot be written (no lock, catalog in memory).
+ * Does not promise: that a read-only store sees what its owner writes after it was opened.
+ */
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import { type Blocks, openBlocks } from './blocks/blocks.ts';
+import { openPlaces } from './blocks/places.ts';
+import { type Catalog, openCatalog } from './catalog/catalog.ts';
+import { type Index, memoryIndex } from './catalog/index.ts';
+import { openLevel } from './catalog/level.ts';
+import type { Fault, OnFault } from './faults.ts';
+import { canWrite, type Files, readWhole, realFiles, writeDurably } from './files.ts';
+import { decode, encode, type Value } from './format/codec.ts';
+import { random } from './format/crypto.ts';
+import { fail, isFault } from './format/errors.ts';
+import { FORMAT, folders, type Layout, layoutOf } from './keys.ts';
+import { createLogKey, type LogKey, loadLogKey, logKeyPath } from './log/key.ts';
+import { type LogSet, openLogs } from './log/logs.ts';
+import { type Lock, lockOr, writeOwner } from './owner.ts';
+import { openRecords, type Records } from './records.ts';
+import { replay } from './replay.ts';
+import { storeOf } from './serve.ts';
+import type { KindTable, Owner, Store } from './store.ts';
+
+export interface OpenOptions {
+  readonly kinds: KindTable;
+  readonly clock: () => Date;
+  /** Path of the log key; `logKeyPath(process.env)` unless said. */
+  readonly logKey?: string;
+  /** Open without lock, change nothing. */
+  readonly readOnly?: boolean;
+  readonly files?: Files;
+  /** Told of damage that was met while opening. */
+  readonly onFault?: OnFault;
+  /** Reaches an owner that serves; null when it does not answer. */
+  readonly connect?: (owner: Owner) => Promise<Store | null>;
+  /** How long to wait for another owner (milliseconds; 10,000 unless said). */
+  readonly patience?: number;
+}
+
+/** Makes an empty store at `path`, and a log key where there is none. Throws E_STORE_EXISTS, E_IO. */
+export async function initStore(
+  path: string,
+  { logKey, files = realFiles }: { readonly logKey?: string; readonly files?: Files } = {},
+): Promise<void> {
+  const layout = layoutOf(path);
+  const keyPath = logKey ?? logKeyPath(process.env);
+  if (files.size(layout.marker) !== null) {
+    // Running it again is harmless: a store stays as it is, and gets the key that it lacks.
+    readMarker(files, layout);
+    await createLogKey(files, keyPath);
+    return;
+  }
+  // Folders of ours without a marker are an init that was interrupted.
+  const ours = new Set(folders(layout).map((folder) => basename(folder)));
+  if (files.list(path).some((name) => !ours.has(name)))
+    fail('E_STORE_EXISTS', {
+      where: path,
+      wanted: 'a new or empty folder',
+      found: files.list(path).join(', '),
+    });
+  await files.mkdir(path);
+  for (const folder of folders(layout)) await files.mkdir(folder);
+  await createLogKey(files, keyPath);
+  const id = Buffer.from(random(8)).toString('hex');
+  // Dying here: folders without a marker, which nothing opens.
+  await writeDurably(files, layout.marker, encode({ format: FORMAT, id }), layout.temporary());
+}
+
+interface Marker {
+  readonly id: string;
+}
+
+function readMarker(files: Files, layout: Layout): Marker {
+  const bytes = readWhole(files, layout.marker);
+  const wanted = `an ashlar store of format ${FORMAT}`;
+  if (bytes === null)
+    fail('E_STORE_FORMAT', {
+      where: layout.root,
+      wanted,
+      found: 'no ashlar.json',
+      hint: '`ashlar init` makes one',
+    });
+  const { format, id } = decode(bytes) as Record<string, Value>;
+  if (format !== FORMAT || typeof id !== 'string')
+    fail('E_STORE_FORMAT', { where: layout.marker, wanted, found: `format ${String(format)}` });
+  return { id };
+}
+
+/**
+ * Opens the store at `path`. Throws E_STORE_FORMAT, E_STORE_BUSY, E_LOG_ROLLBACK, E_STORE_DAMAGED, E_LOG_KEY, E_IO.
+ */
+export async function openStore(path: string, options: OpenOptions): Promise<Store> {
+  const files = options.files ?? realFiles;
+  const layout = layoutOf(files.size(path) === null ? path : realpathSync(path));
+  const marker = readMarker(files, layout);
+  const readOnly = options.readOnly === true || !(await canWrite(layout.root));
+  if (readOnly) return assemble({ files, layout, marker, options, lock: null });
+  const connect = options.connect ?? (() => Promise.resolve(null));
+  const lock = await lockOr(files, layout, connect, options.patience);
+  if (!('release' in lock)) return lock;
+  try {
+    return await assemble({ files, layout, marker, options, lock });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly files: Files;
+  readonly layout: Layout;
+  readonly marker: Marker;
+  readonly options: OpenOptions;
+  /** null: read-only. */
+  readonly lock: Lock | null;
+}
+
+async function assemble(parts: Parts): Promise<Store> {
+  const { files, layout, lock } = parts;
+  const index = lock === null ? memoryIndex() : await openIndex(files, layout);
+  try {
+    return await assembleOver(parts, index);
+  } catch (error) {
+    await index.close();
+    throw error;
+  }
+}
+
+/** The catalog; one that LevelDB cannot open is set aside and made again. */
+async function openIndex(files: Files, layout: Layout): Promise<Index> {
+  try {
+    return await openLevel(layout.level);
+  } catch (error) {
+    if (!isFault(error, 'E_STORE_DAMAGED')) throw error;
+    await files.rename(layout.level, layout.quarantined(`level-${Buffer.from(random(8)).toString('hex')}`));
+    return openLevel(layout.level);
+  }
+}
+
+interface Assembled {
+  readonly blocks: Blocks;
+  readonly catalog: Catalog;
+  readonly logs: LogSet;
+  readonly records: Records;
+}
+
+async function assembleOver(parts: Parts, index: Index): Promise<Store> {
+  const { files, layout, lock, options } = parts;
+  const faults: Fault[] = [];
+  const onFault: OnFault = (fault) => {
+    faults.push(fault);
+    options.onFault?.(fault);
+  };
+  const writable = lock !== null;
+  const blocks = await openBlocks({ files, layout, places: openPlaces(index), writable, onFault });
+  const catalog = await openCatalog(index);
+  const logs = await openStoreLogs(parts, catalog, onFault);
+  if (!agrees(catalog, logs)) await catalog.forget();
+  const { kinds, clock } = options;
+  await replay({ catalog, blocks, kinds, onFault }, logs.all());
+  const records = openRecords({ blocks, catalog, logs, kinds, clock });
+  const assembled: Assembled = { blocks, catalog, logs, records };
+  return storeOf({
+    ...assembled,
+    kinds,
+    path: layout.root,
+    writable,
+    announce: (owner) => writeOwner(files, layout, owner),
+    async release() {
+      await index.close();
+      if (lock === null) return;
+      // A hint that stays behind misleads nobody for long.
+      await files.remove(layout.owner).catch(() => undefined);
+      await lock.release();
+    },
+  });
+}
+
+function openStoreLogs(parts: Parts, catalog: Catalog, onFault: OnFault): Promise<LogSet> {
+  const { files, layout, marker, options, lock } = parts;
+  return openLogs({
+    files,
+    layout,
+    storeId: marker.id,
+    key: keyOf(parts, options),
+    writable: lock !== null,
+    seen: catalog.seen,
+    onFault,
+  });
+}
+
+function keyOf({ files, layout, lock }: Parts, options: OpenOptions): LogKey | null {
+  return lock === null ? null : loadLogKey(files, options.logKey ?? logKeyPath(process.env), layout.root);
+}
+
+/** How many of the newest leaves of each log are looked up in the catalog at start-up. */
+const SAMPLE = 256;
+
+/** Whether the catalog knows the newest leaves that it says it has seen: LevelDB loses the newest keys first. */
+function agrees(catalog: Catalog, logs: LogSet): boolean {
+  for (const log of logs.all()) {
+    const { count } = catalog.seen(log.name);
+    if (count > log.size()) return false;
+    const from = Math.max(0, count - SAMPLE);
+    const offset = count === from ? null : catalog.offset(log.name, from);
+    if (count === from) continue;
+    if (offset === null) return false;
+    for (const line of log.lines({ count: from, offset })) {
+      if (line.index >= count) break;
+      const cid = line.leaf?.cid;
+      if (cid !== undefined && catalog.standing(cid) === null) return false;
+    }
+  }
+  return true;
+}

@@ -7,7 +7,7 @@
  * replaced as a whole: two processes on two projects do not meet.
  * Does not promise: durability over a power cut, or an order between two processes on one project.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -191,7 +191,7 @@ function place(root, project) {
 function save(root, project, state) {
   mkdirSync(join(root, '.projects'), { recursive: true });
   const path = place(root, project);
-  const temporary = `${path}.${process.pid}.new`;
+  const temporary = `${path}.${randomUUID()}`;
   writeFileSync(temporary, JSON.stringify(state), { flag: 'wx' });
   // Dying here leaves a file that no verb reads.
   renameSync(temporary, path);

@@ -142,6 +142,19 @@ for (const fixture of fixtures()) {
   });
 }
 
+t.test('no prompt tells the lesson', async (t) => {
+  for (const challenge of challenges()) {
+    const serving = fixtures().filter((fixture) => fixture.serves.includes(challenge.id));
+    const told = serving.flatMap(lessonsOf).map((lesson) => lesson.sentence);
+    const markers = serving.flatMap((fixture) => Object.values(fixture.graphs).flatMap((arm) => arm.markers));
+    for (const name of [challenge.prompt, ...challenge.followUps]) {
+      const prompt = flat(readFileSync(join(CATALOGUE, 'challenges', challenge.id, name), 'utf8'));
+      for (const text of [...told, ...markers])
+        t.notOk(prompt.includes(flat(text)), `${challenge.id}/${name}: ${text}`);
+    }
+  }
+});
+
 t.test('every challenge has one fixture, at its own step', async (t) => {
   for (const challenge of challenges()) {
     const serving = fixtures().filter((fixture) => fixture.serves.includes(challenge.id));

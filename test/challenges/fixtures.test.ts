@@ -16,6 +16,8 @@ import {
   workspaceAt,
 } from './kit.ts';
 
+t.setTimeout(280_000);
+
 interface Graph {
   readonly project: string;
   readonly workspace: string;

@@ -16,6 +16,8 @@ import { CATALOGUE, challenges, type Fixture, fixtures, json, type Ran, run } fr
 
 const PROGRAM = join(CATALOGUE, 'provisioner/reference.mjs');
 
+t.setTimeout(280_000);
+
 interface Reply {
   readonly project: string;
   readonly queue_before_count: number;

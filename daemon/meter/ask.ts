@@ -4,6 +4,8 @@
  * Does not promise: that the upstream will accept it.
  */
 import { z } from 'zod';
+import { isFault } from '../../store/format/errors.ts';
+import { parseJson } from '../../store/format/json.ts';
 
 /** A request that can be priced. */
 export interface Ask {
@@ -15,6 +17,9 @@ export interface Ask {
 export interface Refusal {
   readonly why: string;
 }
+
+/** Deepest nesting of a request. */
+const DEPTH = 100;
 
 /** Fields that do not change the price beyond tokens in and out. Anything else is refused by name. */
 const request = z.strictObject({
@@ -39,9 +44,11 @@ const request = z.strictObject({
 export function readAsk(body: Uint8Array, models: readonly string[]): Ask | Refusal {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return { why: 'the body is not JSON' };
+    // Strict: of two fields with one name, an upstream may read the one that we did not price.
+    value = parseJson(body, { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: DEPTH });
+  } catch (cause) {
+    if (!isFault(cause, 'E_JSON')) throw cause;
+    return { why: `the body is not acceptable JSON: ${cause.data.wanted}, found ${cause.data.found}` };
   }
   const read = request.safeParse(value);
   if (!read.success) return { why: printed(read.error.issues[0]) };
@@ -57,16 +64,11 @@ function printed(issue: z.core.$ZodIssue | undefined): string {
   return where === '' ? issue.message : `${where}: ${issue.message}`;
 }
 
-/** Deepest nesting looked at; deeper requests are refused, not followed. */
-const DEPTH = 64;
-
 /** Content named by address or file id has a size that we cannot see. What the model wrote into a tool is data. */
-function reachesOut(value: unknown, depth = 0): boolean {
+function reachesOut(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (depth > DEPTH) return true;
   const { type, source } = value as { type?: unknown; source?: { type?: unknown } };
   if ((type === 'image' || type === 'document') && (source?.type === 'url' || source?.type === 'file'))
     return true;
-  const parts = type === 'tool_use' ? [] : Object.values(value);
-  return parts.some((part) => reachesOut(part, depth + 1));
+  return type !== 'tool_use' && Object.values(value).some(reachesOut);
 }

@@ -148,6 +148,8 @@ function openSink(desk: Desk, answer: IncomingMessage, response: ServerResponse)
   const stored = desk.emit(copy);
   // Awaited in `end`; here a failing store only stops being waited for while the body still streams.
   stored.catch(() => copy.resume());
+  // A store that gives up destroys its end; what it says is in `stored`.
+  copy.on('error', () => {});
   let size = 0;
   const head = () => {
     if (!response.headersSent) response.writeHead(answer.statusCode ?? 502, passedBack(answer, desk.key));
@@ -158,9 +160,11 @@ function openSink(desk: Desk, answer: IncomingMessage, response: ServerResponse)
       if (bytes.length === 0) return;
       head();
       size += bytes.length;
-      const agentReady = response.destroyed || response.write(bytes);
-      if (!copy.write(bytes)) await anyOf(copy, ['drain', 'close']);
-      if (!agentReady) await anyOf(response, ['drain', 'close']);
+      const waits: Promise<void>[] = [];
+      // Listened for at once: a drain that comes while the other side is waited for would be missed.
+      if (!response.destroyed && !response.write(bytes)) waits.push(anyOf(response, ['drain', 'close']));
+      if (!copy.destroyed && !copy.write(bytes)) waits.push(anyOf(copy, ['drain', 'close']));
+      await Promise.all(waits);
     },
     end(whole: boolean): Promise<Cid> {
       if (whole) head();

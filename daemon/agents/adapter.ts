@@ -12,7 +12,7 @@ export interface Place {
   readonly home: string;
   /** Read-only folder with the adapter's programs, outside workspace and home. */
   readonly programs: string;
-  /** The node executable. */
+  /** The node executable; `node` where it is on `path`. */
   readonly node: string;
   /** The PATH that the agent's commands get. */
   readonly path: string;

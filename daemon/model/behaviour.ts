@@ -16,6 +16,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { fail } from '../../store/format/errors.ts';
+import { parseJson } from '../../store/format/json.ts';
 
 const call = z.strictObject({
   tool: z.string().min(1),
@@ -51,7 +52,7 @@ export type Step = z.infer<typeof step>;
 export type Variant = z.infer<typeof variant>;
 export type Behaviour = z.infer<typeof behaviour>;
 
-/** Reads `<root>/<challenge>/behaviour.json` of every challenge that has one, in order of name. Throws E_CONFIG. */
+/** Reads `<root>/<challenge>/behaviour.json` of every challenge that has one, in order of name. Throws E_JSON, E_CONFIG. */
 export function loadBehaviours(root: string): Behaviour[] {
   const found: Behaviour[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -64,10 +65,10 @@ export function loadBehaviours(root: string): Behaviour[] {
   return found;
 }
 
-/** Reads `<folder>/behaviour.json` and the files that it names. Throws E_CONFIG. */
+/** Reads `<folder>/behaviour.json` and the files that it names. Throws E_JSON and E_CONFIG. */
 export function loadBehaviour(folder: string): Behaviour {
   const file = join(folder, 'behaviour.json');
-  const read = parseBehaviour(JSON.parse(readFileSync(file, 'utf8')), file);
+  const read = parseBehaviour(parseJson(readFileSync(file)), file);
   const turns = read.turns.map((turn) => ({
     variants: turn.variants.map((each) => ({
       ...each,

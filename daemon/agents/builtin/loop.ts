@@ -1,10 +1,10 @@
 /**
- * The built-in agent: the smallest loop that is an honest coding agent. It runs INSIDE the sandbox as one plain file,
- * so it imports nothing but Node itself.
+ * The built-in agent: the smallest loop that is an honest coding agent. It runs where the work is, as one plain
+ * file, so it imports nothing but Node itself.
  * Promises: the same turn file, session and workspace give the same request bytes (no clock, chance, path or host name
  * in them); no retry; every tool stays inside the workspace and follows no link; the session file is the whole truth
  * about the conversation, so a later process goes on from it.
- * Does not promise: safety from the commands the model runs; that is the sandbox's part.
+ * Does not promise: safety from the commands the model runs; that is for whoever starts it.
  *
  * In: cwd = workspace; $HOME/.agent/turn.json (see Turn); $MODEL_URL = http://127.0.0.1:<port> or unix:<path>.
  * Out: $HOME/.agent/session.jsonl, one record a line:
@@ -46,7 +46,7 @@ export const EXITS = {
 } as const;
 export type End = keyof typeof EXITS;
 
-/** Text put before a prompt by the harness. */
+/** Text put before a prompt. */
 export interface Injection {
   readonly channel: string;
   readonly text: string;

@@ -15,6 +15,7 @@ import { type Booking, type MeterConfig, openMeter, type Reservation } from '../
 import { usageReader } from '../../../daemon/meter/usage.ts';
 import { worstCaseOf } from '../../../rules/cost.ts';
 import { type Cid, cidOf } from '../../../store/format/cid.ts';
+import { seeded } from '../../rules/kit.ts';
 
 // Made here, so that no file holds the shape of a key.
 const KEY = ['sk', 'test', 'abcDEF0123456789'.repeat(3)].join('-');
@@ -499,8 +500,9 @@ t.test('a guard releases all that is clean and no part of a secret, for any cut 
       if (first < 0) return out === text && !guard.tripped();
       return guard.tripped() && text.startsWith(out) && out.length <= first;
     }),
+    seeded(t, 200),
   );
-  t.pass('1 secret, 100 streams');
+  t.pass('200 streams');
 });
 
 t.test('no sequence of holds and bookings passes a cap', async (t) => {
@@ -519,6 +521,7 @@ t.test('no sequence of holds and bookings passes a cap', async (t) => {
       }
       return true;
     }),
+    seeded(t, 200),
   );
-  t.pass();
+  t.pass('200 sequences');
 });

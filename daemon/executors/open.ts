@@ -3,16 +3,24 @@
  * Promises: opening starts nothing and asks no engine. Does not promise: that the machine can run it; `describe` asks.
  */
 import { join } from 'node:path';
+import type { Reader } from '../../store/format/reader.ts';
 import { openBwrap } from './bwrap.ts';
-import type { Executor } from './executor.ts';
+import type { Executor, ExecutorName, Image } from './executor.ts';
 import { openNone } from './none.ts';
 
 export interface ExecutorOptions {
-  /** Where `none` and `bwrap` keep their sandboxes, one folder each: with a neutral path, since it shows inside. */
+  /** Where `none` and `bwrap` keep their sandboxes, one folder each; a neutral path, since it shows inside. */
   readonly folder: string;
+  /** For `docker`: the engine, as DOCKER_HOST spells it; default: that variable, else the local socket. */
+  readonly host?: string;
+  /** For `docker`: an image that holds `node`, for the relay and the lister; default: the sandbox's own. */
+  readonly tools?: { readonly image: Image; readonly reader: Reader };
 }
 
-export async function openExecutor(name: 'none' | 'bwrap', options: ExecutorOptions): Promise<Executor> {
-  const folder = join(options.folder, name);
-  return name === 'none' ? openNone({ folder }) : openBwrap({ folder });
+export async function openExecutor(name: ExecutorName, options: ExecutorOptions): Promise<Executor> {
+  const { folder, ...engine } = options;
+  if (name === 'none') return openNone({ folder: join(folder, name) });
+  if (name === 'bwrap') return openBwrap({ folder: join(folder, name) });
+  const { openDocker } = await import('./docker/docker.ts');
+  return openDocker(engine);
 }

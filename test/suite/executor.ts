@@ -34,7 +34,7 @@ export interface Subject {
   /** Whether network, files and processes of the host are out of reach. */
   readonly isolated: boolean;
   /** What is left on the host when everything is closed, for people to read; empty is right. */
-  leftovers(executor: Executor): Promise<readonly string[]>;
+  leftovers(executor: Executor, owner: string): Promise<readonly string[]>;
 }
 
 interface Kit {
@@ -90,7 +90,7 @@ export async function executorSuite(t: Test, subject: Subject): Promise<void> {
   for (const part of [programs, ends, files, homes, walls, relays, limits, owners]) await part(t, kit);
   await t.test('closing leaves nothing on the host', async (t) => {
     await executor.close();
-    t.same(await subject.leftovers(executor), []);
+    t.same(await subject.leftovers(executor, owner), []);
   });
 }
 

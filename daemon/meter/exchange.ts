@@ -34,9 +34,10 @@ export async function exchange(
   if ('why' in ask) return refuse(response, badRequest(ask.why));
   const price = desk.prices[ask.model] as Price;
   const worstCaseMicros = worstCaseOf({ bytes: body.length, maxTokens: ask.maxTokens }, price);
-  const broken = desk.budget.take(worstCaseMicros);
+  // Once a cap was met this run is over: a smaller request would only spend more on it.
+  const broken = desk.seen.refusedBy ?? desk.budget.take(worstCaseMicros);
   if (broken !== undefined) {
-    desk.seen.refusedBy ??= broken;
+    desk.seen.refusedBy = broken;
     return refuse(response, broken === 'run' ? COST_LIMIT : BUDGET_LIMIT);
   }
   try {

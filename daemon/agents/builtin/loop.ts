@@ -337,7 +337,7 @@ function runCommand(command: string, { root, limits }: Context): Promise<string>
   const started = spawn('/bin/sh', ['-c', SHELL, 'sh', command], {
     cwd: root,
     detached: true,
-    env: { PATH: env.PATH ?? '/usr/bin:/bin', HOME: env.HOME ?? root, LANG: 'C.UTF-8' },
+    env: commandEnv(root),
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
   const output = collector(limits.outputBytes);
@@ -369,6 +369,12 @@ function runCommand(command: string, { root, limits }: Context): Promise<string>
       });
     });
   });
+}
+
+/** Nothing of ours but where things are. */
+function commandEnv(root: string): Record<string, string> {
+  const { PATH = '/usr/bin:/bin', HOME = root, TMPDIR = '/tmp', TZ = 'UTC' } = env;
+  return { PATH, HOME, TMPDIR, TZ, LANG: 'C.UTF-8' };
 }
 
 function endGroup(pid: number | undefined): void {

@@ -14,6 +14,9 @@ import { memoryBlock, memoryId } from '../../../rules/memory/block.ts';
 import { type Message, stripInjected } from '../../../rules/parity/strip.ts';
 import { type Cid, cidOf } from '../../../store/format/cid.ts';
 
+// Run alone, tap allows a file 30 s; these start many processes.
+t.setTimeout(600_000);
+
 const LESSON = 'Amounts go up to the next half euro.';
 const BLOCK = memoryBlock([{ id: memoryId(LESSON), text: LESSON }]);
 const read = { tool: 'read', input: { path: 'src/a.mjs' } };

@@ -17,6 +17,9 @@ import { REFUSALS } from '../../../daemon/provisioner/refusal.ts';
 import { sha256Hex } from '../../../store/format/crypto.ts';
 import { AshlarError } from '../../../store/format/errors.ts';
 
+// Run alone, tap allows a file 30 s; these start many processes.
+t.setTimeout(600_000);
+
 const GOOD = '{"project":"p1","queue_before_count":0,"restore_seconds":0.5}';
 const EMPTY = {
   fixture: 'f',

@@ -8,6 +8,9 @@ import t from 'tap';
 import { judgeProvision, type Provisioned } from '../../../rules/provision/judge.ts';
 import { checkProvisioner, type Subject } from '../../suite/provisioner.ts';
 
+// Run alone, tap allows a file 30 s; these start many processes.
+t.setTimeout(600_000);
+
 const EXPECT = {
   state: { nodes: 4, edges: 3 },
   probes: { fulltext: ['a'], semantic: ['a', 'b'], graph: ['c'] },

@@ -356,21 +356,26 @@ t.test(
       release = resolve;
     });
     const slow: Handler = (request, response, body) =>
-    void held.then(() => json(MESSAGE)(request, response, body));
-  const purse = openBudget({ caps: { stage: worst + 90, total: 1e12 }, spent: { stage: 0, total: 0 } });
-  const [one, two, three] = [
-    await open(t, slow, { budget: purse.run(1e12) }),
-    await open(t, json(MESSAGE), { budget: purse.run(1e12) }),
-    await open(t, json(MESSAGE), { budget: purse.run(1e12) }),
-  ];
-  const first = post(one.url, ASK);
-  while (one.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  t.equal((await post(two.url, ASK)).status, 402, 'the first one’s worst case is held');
-  release();
-  t.equal((await first).status, 200);
-  t.equal((await post(three.url, ASK)).status, 200, 'its true cost leaves room for another run');
-  t.equal((await post(two.url, ASK)).status, 402, 'a run that met a cap stays refused');
-});
+      void held.then(() => json(MESSAGE)(request, response, body));
+    const purse = openBudget({ caps: { stage: worst + 90, total: 1e12 }, spent: { stage: 0, total: 0 } });
+    const [one, two, three] = [
+      await open(t, slow, { budget: purse.run(1e12) }),
+      await open(t, json(MESSAGE), { budget: purse.run(1e12) }),
+      await open(t, json(MESSAGE), { budget: purse.run(1e12) }),
+    ];
+    const first = post(one.url, ASK);
+    while (one.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    t.equal((await post(two.url, ASK)).status, 402, 'the first one’s worst case is held');
+    release();
+    t.equal((await first).status, 200);
+    t.equal((await post(three.url, ASK)).status, 200, 'its true cost leaves room for another run');
+    t.equal((await post(two.url, ASK)).status, 402, 'a run that met a cap stays refused');
+  },
+);
+
+t.test('nothing is sent when the reservation fails, and after any fault of ours nothing more', async (t) => {
+  const broken = () => Promise.reject(new Error('disk full'));
+  const whole = await open(t, json(MESSAGE), { reserve: broken });
   t.equal((await post(whole.url, ASK)).status, 502);
   t.same(whole.seen, []);
   const stream: Handler = (_request, response) => void response.writeHead(200).end('x'.repeat(1 << 20));

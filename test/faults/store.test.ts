@@ -6,8 +6,10 @@ import t from 'tap';
 import { type Files, realFiles } from '../../store/files.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { newPlace, placeAt, type TestPlace } from '../store/place.ts';
+import { newPlace, placeAt, quickFolder, type TestPlace } from '../store/place.ts';
 import { ALL_LEAVES, broken, leafCount, led, runSteps, type Step, type WriteCall } from './store-scenario.ts';
+
+t.setTimeout(280_000);
 
 /** Nothing here needs a real fsync: the processes end, the machine does not. */
 const quick: Files = { ...realFiles, sync: async () => undefined, syncFolder: async () => undefined };
@@ -79,7 +81,7 @@ async function after(place: TestPlace, acknowledged: readonly Step[]): Promise<s
 }
 
 t.test('each changing call fails, persisted or not, once or for good: no promise is broken', async (t) => {
-  const base = t.testdir({});
+  const base = quickFolder(t);
   const seed = await newPlace(base);
   const copy = (name: string): TestPlace => {
     cpSync(seed.path, join(base, name), { recursive: true });
@@ -110,7 +112,7 @@ t.test('each changing call fails, persisted or not, once or for good: no promise
 });
 
 t.test('SIGKILL after each changing call: nothing acknowledged is lost', async (t) => {
-  const base = t.testdir({});
+  const base = quickFolder(t);
   const child = fileURLToPath(new URL('./store-child.js', import.meta.url));
   const run = (place: TestPlace, last: number) =>
     spawnSync(process.execPath, [child, place.path, place.logKey, String(last)], { encoding: 'utf8' });

@@ -2,6 +2,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -20,7 +21,7 @@ import { snapshotBlock, treeBlock } from '../../store/format/tree.ts';
 import { initStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { blocksSuite, collect, filled } from '../suite/blocks.ts';
-import { newPlace, placeAt } from './place.ts';
+import { newPlace, placeAt, quickFolder } from './place.ts';
 
 const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   const found: T[] = [];
@@ -35,13 +36,13 @@ const origins = async (store: Store) =>
 blocksSuite(t, {
   name: 'on disk',
   async open() {
-    const store = await (await newPlace(t.testdir({}))).open();
+    const store = await (await newPlace(quickFolder(t))).open();
     return { store, close: () => store.close() };
   },
 });
 
 t.test('a record exists once it has a leaf, and putting it again adds none', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   const store = await place.open();
   const first = await store.record(note('a'));
   t.equal(first.added, true);
@@ -64,7 +65,7 @@ t.test('a record exists once it has a leaf, and putting it again adds none', asy
 });
 
 t.test('links must be there and of the kind that the record says', async (t) => {
-  const store = await (await newPlace(t.testdir({}))).open();
+  const store = await (await newPlace(quickFolder(t))).open();
   const file = await store.put(Buffer.from('file'));
   const tree = treeBlock([{ name: 'f', type: 'file', mode: 0o644, cid: link(file), size: 4 }]);
   const shot = snapshotBlock({ mode: 0o755, tree: link(tree.cid) });
@@ -104,7 +105,7 @@ t.test('links must be there and of the kind that the record says', async (t) => 
 });
 
 t.test('evidence is required where a record is made and not where it is imported', async (t) => {
-  const store = await (await newPlace(t.testdir({}))).open();
+  const store = await (await newPlace(quickFolder(t))).open();
   const reply = evidence(key('reply'));
   const value = note('with evidence', { evidence: [reply] });
   await t.rejects(store.record(value), { code: 'E_LINK' });
@@ -116,7 +117,7 @@ t.test('evidence is required where a record is made and not where it is imported
 });
 
 t.test('unique keys hold within one log, derivation keys within the store', async (t) => {
-  const store = await (await newPlace(t.testdir({}))).open();
+  const store = await (await newPlace(quickFolder(t))).open();
   const one = await store.record({ kind: 'study', text: 'one' });
   const two = await store.record({ kind: 'study', text: 'two' });
   const entry = (study: Cid, text: string) =>
@@ -153,7 +154,7 @@ t.test('unique keys hold within one log, derivation keys within the store', asyn
 });
 
 t.test('queries: linkers, arrivals since a cursor, listeners', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   let store = await place.open();
   let calls = 0;
   const stop = store.onRecords(() => calls++);
@@ -192,7 +193,7 @@ t.test('queries: linkers, arrivals since a cursor, listeners', async (t) => {
 });
 
 t.test('a name moves only from the head that the caller saw', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   let store = await place.open();
   const [x, y] = [await store.put(Buffer.from('x')), await store.put(Buffer.from('y'))];
   t.equal(await store.name('corpus/main'), null);
@@ -235,7 +236,7 @@ t.test('a name moves only from the head that the caller saw', async (t) => {
 });
 
 t.test('a log can be checked from outside: signatures, proofs, tiles', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   let store = await place.open();
   const study = await store.record({ kind: 'study' });
   const log = study.log;
@@ -288,7 +289,7 @@ t.test('a log can be checked from outside: signatures, proofs, tiles', async (t)
 });
 
 t.test('without the key a store takes blocks and no records', async (t) => {
-  const base = t.testdir({});
+  const base = quickFolder(t);
   const place = await newPlace(base);
   let store = await place.open();
   const { cid, log } = await store.record(note('a'));
@@ -317,7 +318,7 @@ t.test('without the key a store takes blocks and no records', async (t) => {
 });
 
 t.test('a log that went back is E_LOG_ROLLBACK', async (t) => {
-  const base = t.testdir({});
+  const base = quickFolder(t);
   const place = await newPlace(base);
   let store = await place.open();
   await store.record(note('a'));
@@ -344,7 +345,7 @@ t.test('a log that went back is E_LOG_ROLLBACK', async (t) => {
 });
 
 t.test('a catalog rebuilt from nothing answers the same and adds 0 blocks and 0 leaves', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   let store = await place.open();
   const study = await store.record({ kind: 'study' });
   const a = await store.record(note('a'));
@@ -396,7 +397,7 @@ t.test('a catalog rebuilt from nothing answers the same and adds 0 blocks and 0 
 });
 
 t.test('one owner: a second open waits, then is E_STORE_BUSY; readers need no lock', async (t) => {
-  const place = await newPlace(t.testdir({}));
+  const place = await newPlace(quickFolder(t));
   const store = await place.open();
   const { cid } = await store.record(note('a'));
   await t.rejects(place.open({ patience: 50 }), { code: 'E_STORE_BUSY' });
@@ -421,8 +422,10 @@ t.test('one owner: a second open waits, then is E_STORE_BUSY; readers need no lo
 });
 
 t.test('what is no store is said to be none, and a store is not made over something', async (t) => {
-  const base = t.testdir({ full: { file: 'x' } });
+  const base = quickFolder(t);
   await t.rejects(placeAt(join(base, 'none'), join(base, 'k')).open(), { code: 'E_STORE_FORMAT' });
+  mkdirSync(join(base, 'full'));
+  writeFileSync(join(base, 'full', 'file'), 'x');
   await t.rejects(initStore(join(base, 'full'), { logKey: join(base, 'k') }), { code: 'E_STORE_EXISTS' });
   const place = await newPlace(base);
   await initStore(place.path, { logKey: place.logKey });
@@ -431,7 +434,7 @@ t.test('what is no store is said to be none, and a store is not made over someth
 });
 
 t.test('a family log of another store is kept under its origin, read-only', async (t) => {
-  const base = t.testdir({});
+  const base = quickFolder(t);
   const [home, away] = [await newPlace(base), await newPlace(base)];
   const source = await home.open();
   const target = await away.open();

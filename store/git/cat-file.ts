@@ -35,9 +35,10 @@ export function openCatFile(layout: Layout, git: string): GitReader {
     const ending = child?.process;
     child = undefined;
     if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-    const exited = once(ending, 'close');
+    const exited = once(ending, 'exit');
     ending.kill('SIGKILL');
     await exited;
+    ending.stdout.destroy();
   };
   const converse = async (oids: Iterable<string>, visit: Visit) => {
     child ??= start(layout, git);

@@ -7,7 +7,7 @@ import { fail, isFault } from '../format/errors.ts';
 import { type GitEntry, type GitKind, gitKind, parseGitTree } from '../format/git-object.ts';
 import { type Name, nameFromBytes, printPath, type TreePath } from '../format/tree.ts';
 import { unsafeName } from './names.ts';
-import { type GitReader, type Visit, whole } from './reader.ts';
+import { type GitObject, type GitReader, type Visit, whole } from './reader.ts';
 
 export interface TreeLine extends GitKind {
   readonly name: Name;
@@ -105,7 +105,7 @@ export async function located(
     await reader.objects(oids, (object) => {
       visiting = true;
       next += 1;
-      const visited = visit(object);
+      const visited = visit(labelled(object, () => pathOf(object.oid)));
       if (visited === undefined) visiting = false;
       return visited?.then(() => {
         visiting = false;
@@ -114,6 +114,23 @@ export async function located(
   } catch (cause) {
     if (visiting) throw cause;
     atPath(cause, pathOf(oids[next] ?? ''));
+  }
+}
+
+/** A fault in the middle of a streamed body names the path too. */
+function labelled(object: GitObject, path: () => TreePath): GitObject {
+  const { body } = object;
+  return body instanceof Uint8Array ? object : { ...object, body: labelledBody(body, path) };
+}
+
+async function* labelledBody(
+  body: AsyncIterable<Uint8Array>,
+  path: () => TreePath,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* body;
+  } catch (cause) {
+    atPath(cause, path());
   }
 }
 

@@ -76,7 +76,7 @@ async function put(pass: Pass, bytes: Uint8Array, codec: Codec = 'raw'): Promise
 
 function namesIn(place: Place): Buffer[] {
   try {
-    return readdirSync(place.path, { encoding: 'buffer' });
+    return readdirSync(place.path, { encoding: 'buffer' }).sort(Buffer.compare);
   } catch (cause) {
     return readFault(cause, place);
   }
@@ -99,19 +99,15 @@ function special(place: Place, name: Name, stat: BigIntStats): Entry {
   if (stat.isSocket()) return { name, type: 'socket', mode: 0 };
   if (!stat.isBlockDevice() && !stat.isCharacterDevice())
     fail('E_PATH', { where: shown(place), wanted: 'a known file type', found: String(stat.mode) });
-  return {
-    name,
-    type: 'device',
-    mode: 0,
-    rdev: `${stat.isBlockDevice() ? 'b' : 'c'}:${deviceNumbers(stat)}`,
-  };
+  return { name, type: 'device', mode: 0, rdev: deviceNumber(stat) };
 }
 
-/** major:minor as Linux packs them (gnu_dev_major, gnu_dev_minor in sys/sysmacros.h). */
-function deviceNumbers({ rdev }: BigIntStats): string {
+/** `b|c:major:minor`, as Linux packs them (gnu_dev_major and gnu_dev_minor of sys/sysmacros.h). */
+export function deviceNumber(stat: BigIntStats): string {
+  const { rdev } = stat;
   const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
   const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
-  return `${major}:${minor}`;
+  return `${stat.isBlockDevice() ? 'b' : 'c'}:${major}:${minor}`;
 }
 
 const modeOf = (stat: BigIntStats): number => Number(stat.mode & 0o7777n);

@@ -1,6 +1,7 @@
 /** Repositories on disk from objects given as data, and what an import made of them, for the tests of store/git. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
@@ -93,6 +94,33 @@ export const byPath = (lines: readonly string[]): string[] => {
   const path = (line: string) => Buffer.from(line.split(' ')[3] as string, 'hex');
   return [...lines].sort((a, b) => Buffer.compare(path(a), path(b)));
 };
+
+/** Writes a loose object exactly as given, unchecked; gives its id. Made without the code under test. */
+export function writeLoose(folder: string, type: string, content: Uint8Array): string {
+  const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
+  const oid = createHash('sha1').update(whole).digest('hex');
+  const path = join(folder, '.git/objects', oid.slice(0, 2));
+  mkdirSync(path, { recursive: true });
+  if (!existsSync(join(path, oid.slice(2)))) writeFileSync(join(path, oid.slice(2)), deflateSync(whole));
+  return oid;
+}
+
+/** A line of a raw tree: mode digits, id, name in latin1. */
+export type Line = readonly [mode: string, oid: string, name: string];
+
+/** A raw tree exactly as given. */
+export function rawTree(folder: string, lines: readonly Line[]): string {
+  const parts = lines.map(([mode, oid, name]) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]),
+  );
+  return writeLoose(folder, 'tree', Buffer.concat(parts));
+}
+
+/** A commit on this tree. */
+export function rawCommit(folder: string, tree: string): string {
+  const who = 'a <a@example.invalid> 1700000000 +0000';
+  return writeLoose(folder, 'commit', Buffer.from(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\nraw\n`));
+}
 
 /** Runs the program git with fixed dates and no configuration of this machine. Text out, trimmed. */
 export function git(folder: string, args: readonly string[], input: string | Uint8Array = ''): string {

@@ -29,7 +29,7 @@ export async function generate(): Promise<Map<string, string>> {
 }
 
 /** Reference values made by others: there to be met, never written by our code. */
-const GIVEN = ['stats.json'];
+const GIVEN = ['stats.json', 'cases'];
 
 /** What is committed of our own: file name -> text. */
 export function committed(): Map<string, string> {

@@ -69,7 +69,8 @@ function aptInstall() {
 
 /** A private engine: no bridge, no firewall rules, nothing outside its own folder. */
 async function start() {
-  const folder = mkdtempSync(join(tmpdir(), 'ashlar-engine-'));
+  // A neutral name: containers see it in their list of mounts.
+  const folder = mkdtempSync(join(tmpdir(), 'private-engine-'));
   const host = `unix://${folder}/docker.sock`;
   const log = openSync(join(folder, 'log'), 'a');
   const places = ['data-root', 'exec-root', 'pidfile'].flatMap((name) => [`--${name}`, join(folder, name)]);

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-
+import { treeToFolder } from '../../store/folder.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
 import { decode } from '../../store/format/codec.ts';
 import { random } from '../../store/format/crypto.ts';
@@ -25,8 +25,8 @@ import { fail } from '../../store/format/errors.ts';
 import type { Emit, Reader } from '../../store/format/reader.ts';
 import { parseSnapshot, type Snapshot, snapshotBlock } from '../../store/format/tree.ts';
 import type { HomeFile, SandboxSpec } from './executor.ts';
-import { readFolder, writeFolder } from './host-tree.ts';
 import { bootId, isAlive, kill, listProcesses, type ProcessId, startedIn } from './procs.ts';
+import { usedFolder } from './used-folder.ts';
 
 /** What a later process needs to know. Stands before anything is started. */
 interface State {
@@ -63,11 +63,11 @@ export async function createFolder(root: string, spec: SandboxSpec): Promise<San
     // An empty folder if we die here: `reap` removes it.
     folder.save([]);
     for (const part of [folder.home, folder.temp]) mkdirSync(part, { mode: 0o755 });
-    await materialise(spec.reader, spec.workspace, folder.workspace);
+    await treeToFolder(spec.reader, spec.workspace, folder.workspace);
     for (const files of spec.readOnly ?? []) {
       const target = folder.readOnly[files.name] as string;
       mkdirSync(join(target, '..'), { recursive: true });
-      if ('tree' in files) await materialise(spec.reader, files.tree, target);
+      if ('tree' in files) await treeToFolder(spec.reader, files.tree, target);
       else cpSync(files.folder, target, { recursive: true, verbatimSymlinks: true });
     }
   } catch (cause) {
@@ -102,12 +102,12 @@ function describeFolder(path: string, spec: SandboxSpec): SandboxFolder & { save
     async snapshot(emit) {
       replaceByFolder(workspace);
       const mode = lstatSync(workspace).mode & 0o7777;
-      const tree = link(await readFolder(workspace, emit));
+      const tree = link(await usedFolder(workspace, emit));
       return { snapshot: await emit(snapshotBlock({ mode, tree }).bytes, 'dag-json') };
     },
     readHome(emit) {
       replaceByFolder(home);
-      return readFolder(home, emit);
+      return usedFolder(home, emit);
     },
     writeHome(files) {
       for (const file of files) writeBelow(home, file);
@@ -121,14 +121,6 @@ function replaceByFolder(path: string): void {
   if (isFolder(path)) return;
   rmSync(path, { force: true });
   mkdirSync(path, { mode: 0o755 });
-}
-
-/** A snapshot block or a tree node as a folder that does not exist yet. */
-async function materialise(reader: Reader, cid: Cid, target: string): Promise<void> {
-  const { mode, tree } = await readRoot(reader, cid);
-  mkdirSync(target, { mode: 0o700 });
-  await writeFolder(reader, tree['/'], target);
-  chmodSync(target, mode);
 }
 
 /** Root mode and tree of a snapshot; of a tree node, with the root's mode 0755. */

@@ -3,10 +3,108 @@
  * without.
  */
 import t from 'tap';
+import { openDocker } from '../../daemon/executors/docker/docker.ts';
+import { openEngine } from '../../daemon/executors/docker/engine.ts';
+import { loadImage, makeHostImage } from '../../daemon/executors/docker/image.ts';
+import { digestOf, evidence } from '../../store/format/cid.ts';
 import { executorSuite } from '../suite/executor.ts';
+import { memoryBlocks, putSnapshot } from '../suite/memory.ts';
 import { subject } from './executors/docker.ts';
 
 // Run alone, tap allows a file 30 s; this one starts dozens of containers.
 t.setTimeout(1_200_000);
 
 t.test('docker keeps the contract of executors', (t) => executorSuite(t, subject));
+
+const LIMITS = { cpus: 0.5, memoryMb: 128, pids: 64 };
+const COMMAND = { env: {}, timeoutSeconds: 120, maxOutputBytes: 1 << 20 };
+
+t.test('an image is loaded by digest, and one that is not what it says is refused', async (t) => {
+  const blocks = memoryBlocks();
+  const image = await makeHostImage(blocks.emit);
+  const engine = openEngine();
+  await loadImage(engine, blocks.reader, image);
+  t.same(await engine.imageLayers(image.configDigest), image.layers);
+  const other = evidence(digestOf(await blocks.emit(Buffer.from('no layer'))));
+  const lies = { ...image, layers: [other] };
+  await t.rejects(loadImage(engine, blocks.reader, lies), { code: 'E_EXECUTOR' });
+  const config = JSON.stringify({
+    os: 'linux',
+    architecture: 'amd64',
+    rootfs: { type: 'layers', diff_ids: [other] },
+  });
+  const broken = {
+    configDigest: evidence(digestOf(await blocks.emit(Buffer.from(config)))),
+    layers: image.layers,
+  };
+  await t.rejects(
+    loadImage(engine, blocks.reader, broken),
+    { code: 'E_EXECUTOR' },
+    'layers that the config denies',
+  );
+  await t.rejects(loadImage(engine, memoryBlocks().reader, { ...image, configDigest: other }));
+});
+
+t.test('limits reach the kernel, the root is read-only, and an oom of a child is seen', async (t) => {
+  const blocks = memoryBlocks();
+  const executor = openDocker();
+  t.teardown(() => executor.close());
+  const image = await makeHostImage(blocks.emit);
+  const workspace = await putSnapshot({ f: { file: 'f' } }, blocks.emit);
+  const sandbox = await executor.open({
+    owner: 'o',
+    token: 't',
+    image,
+    limits: LIMITS,
+    workspace,
+    reader: blocks.reader,
+  });
+  const script = `cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2>/dev/null
+    cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null; touch /x /bin/x /opt/x; stat -c '%u %a' . f`;
+  const seen = await sandbox.run({ ...COMMAND, argv: ['sh', '-c', script] });
+  t.equal(Buffer.from(seen.stdout).toString(), `${128 * 2 ** 20}\n64\n1000 755\n1000 644\n`);
+  t.equal(
+    Buffer.from(seen.stderr)
+      .toString()
+      .match(/Read-only file system/g)?.length,
+    3,
+  );
+  const child = await sandbox.run({ ...COMMAND, argv: ['sh', '-c', '(tail /dev/zero); echo $?; exit 3'] });
+  t.match(child, { exit: 3, oom: true, timedOut: false });
+  const nowhere = await sandbox.run({ ...COMMAND, argv: ['true'], cwd: '/workspace/none' });
+  t.match(nowhere, { exit: 126 });
+  t.equal((await sandbox.snapshot(blocks.emit)).snapshot, workspace, 'a missing folder is not made');
+});
+
+t.test(
+  "a relay whose socket leads nowhere is the program's trouble, one that cannot start is ours",
+  async (t) => {
+    const blocks = memoryBlocks();
+    const executor = openDocker();
+    t.teardown(() => executor.close());
+    const image = await makeHostImage(blocks.emit);
+    const workspace = await putSnapshot({}, blocks.emit);
+    const sandbox = await executor.open({
+      owner: 'o',
+      token: 't',
+      image,
+      limits: LIMITS,
+      workspace,
+      reader: blocks.reader,
+    });
+    await t.rejects(sandbox.run({ ...COMMAND, argv: ['true'], relaySocket: '/no/such/socket' }), {
+      code: 'E_EXECUTOR',
+    });
+    t.match(await sandbox.run({ ...COMMAND, argv: ['true'] }), { exit: 0 });
+  },
+);
+
+t.test('without an engine or an image the fault says so', async (t) => {
+  const { reader, emit } = memoryBlocks();
+  const spec = { owner: 'o', token: 't', limits: LIMITS, workspace: await putSnapshot({}, emit), reader };
+  await t.rejects(openDocker().open(spec), { code: 'E_EXECUTOR' });
+  for (const host of ['unix:///no/such/socket', 'tcp://127.0.0.1:1']) {
+    await t.rejects(openDocker({ host }).describe(), { code: 'E_EXECUTOR' });
+    await t.rejects(openDocker({ host }).reap('o'), { code: 'E_EXECUTOR' });
+  }
+});

@@ -154,6 +154,7 @@ async function ends(t: Test, kit: Kit): Promise<void> {
     const gone = await run(sandbox, ['no-such-command']);
     t.match(gone, { exit: 127, signal: null });
     t.match(await run(sandbox, ['./plain']), { exit: 126 });
+    t.match(await run(sandbox, ['true'], { cwd: `${sandbox.paths.workspace}/none` }), { exit: 126 });
     t.match(await run(sandbox, sh('exit 137')), { oom: false }, 'the status 137 alone is no proof');
   });
   await t.test('the deadline ends everything, children that left their session too', async (t) => {

@@ -23,10 +23,15 @@ export async function runContainer(engine: Engine, spec: ContainerSpec, command:
   const id = await engine.create({ ...spec, stdin: command.stdin !== undefined });
   let ended: 'timeout' | 'stopped' | undefined;
   let started = false;
+  let failed: (fault: unknown) => void = () => undefined;
+  const notKilled = new Promise<never>((_, reject) => {
+    failed = reject;
+  });
+  // Whoever waits for the end hears of it; until then it is no unhandled rejection.
+  notKilled.catch(() => undefined);
   const end = (why: 'timeout' | 'stopped') => {
     ended ??= why;
-    // A fault here shows in `done`: the wait does not end, or the inspection finds it running.
-    if (started) void engine.kill(id).catch(() => undefined);
+    if (started) engine.kill(id).catch(failed);
   };
   const finish = async (): Promise<Finished> => {
     let deadline: NodeJS.Timeout | undefined;
@@ -37,7 +42,7 @@ export async function runContainer(engine: Engine, spec: ContainerSpec, command:
       // The program's time begins here: what the engine took to get here is not the program's.
       deadline = setTimeout(() => end('timeout'), Math.min(command.timeoutSeconds * 1000, LONGEST_MS));
       if (ended !== undefined) await engine.kill(id);
-      const seen = await follow(engine, id, output.closed, refused);
+      const seen = await follow(engine, id, Promise.race([output.closed, notKilled]), refused);
       return finished(seen, output, ended, await seen.oom(began), since);
     } finally {
       clearTimeout(deadline);
@@ -71,12 +76,13 @@ async function follow(
   closed: Promise<void>,
   refused: ContainerState | undefined,
 ): Promise<Seen> {
+  // Nobody may come to wait for it.
+  closed.catch(() => undefined);
   if (refused !== undefined) return { exit: refused.exit, pidsHit: false, oom: async () => false };
   const state = await engine.inspect(id);
   const pids = watchProcesses(state?.pid ?? 0);
   try {
-    await engine.wait(id);
-    await closed;
+    await Promise.all([engine.wait(id), closed]);
   } finally {
     pids.end();
   }

@@ -4,6 +4,7 @@
  * no root, no network but the relay, limits by the kernel; files go in and out as archives, never through a host folder.
  * Does not promise: to hide the kernel; and the engine must have its init program (docker-init).
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cid } from '../../../store/format/cid.ts';
 import { link } from '../../../store/format/cid.ts';
 import { random } from '../../../store/format/crypto.ts';
@@ -22,6 +23,7 @@ import type {
 } from '../executor.ts';
 import { homePath, readRoot } from '../folder.ts';
 import { hostFacts } from '../host.ts';
+import type { Running } from '../launch.ts';
 import { RELAY_PORT } from '../relay.ts';
 import { openSeat } from '../seat.ts';
 import { type TarInput, writeTar } from '../tar.ts';
@@ -45,6 +47,8 @@ const TEMP = '/tmp';
 const HOSTNAME = 'sandbox';
 const OWNER_LABEL = 'ashlar.owner';
 const TOKEN_LABEL = 'ashlar.token';
+const REAP_TRIES = 20;
+const REAP_PAUSE_MS = 500;
 const AGENT = { uid: 1000, gid: 1000 };
 const ROOT = { uid: 0, gid: 0 };
 const ENVIRONMENT = { HOME, PATH: '/usr/local/bin:/usr/bin:/bin', TMPDIR: TEMP };
@@ -85,19 +89,26 @@ export function openDocker(options: DockerOptions = {}): Executor {
   };
 }
 
-/** Everything of this owner is stopped and removed, containers before the volumes they hold. */
+/**
+ * Everything of this owner is stopped and removed, containers before the volumes they hold; again until nothing is
+ * listed, since a call of an owner that was killed may still be under way in the engine.
+ */
 async function reap(engine: Engine, owner: string): Promise<string[]> {
   const label = `${OWNER_LABEL}=${owner}`;
   const tokens = new Set<string>();
-  for (const { id, labels } of await engine.containers(label)) {
-    await engine.remove(id);
-    tokens.add(labels[TOKEN_LABEL] ?? '');
+  for (let left = REAP_TRIES; ; left--) {
+    const containers = await engine.containers(label);
+    const volumes = await engine.volumes(label);
+    if (containers.length + volumes.length === 0) return [...tokens].sort();
+    for (const { labels } of [...containers, ...volumes]) tokens.add(labels[TOKEN_LABEL] ?? '');
+    try {
+      for (const { id } of containers) await engine.remove(id);
+      for (const { id } of volumes) await engine.removeVolume(id);
+    } catch (fault) {
+      if (left === 0) throw fault;
+      await sleep(REAP_PAUSE_MS);
+    }
   }
-  for (const { id, labels } of await engine.volumes(label)) {
-    await engine.removeVolume(id);
-    tokens.add(labels[TOKEN_LABEL] ?? '');
-  }
-  return [...tokens].sort();
 }
 
 /** The volumes of one sandbox, and a container that never runs: archives go in and out through it. */
@@ -258,6 +269,7 @@ async function runInContainer(
   return seat.take(
     async () => {
       const cwd = command.cwd ?? WORKSPACE;
+      if (!(await hasFolder(engine, volumes.holder, cwd))) return noFolder(cwd);
       let network = 'none';
       let check: () => Promise<void> = async () => undefined;
       if (command.relaySocket !== undefined) {
@@ -288,6 +300,29 @@ async function runInContainer(
     },
     () => release(),
   );
+}
+
+/** The engine would make a missing working folder, as root and in the workspace: asked first. */
+async function hasFolder(engine: Engine, holder: string, cwd: string): Promise<boolean> {
+  const made = [WORKSPACE, HOME, TEMP, '/'];
+  return made.includes(cwd) || engine.isFolder(holder, `${cwd}/.`);
+}
+
+/** How a program ends whose folder is not there: as a shell would say it. */
+function noFolder(cwd: string): Running {
+  const finished: Finished = {
+    exit: 126,
+    signal: null,
+    timedOut: false,
+    oom: false,
+    pidsHit: false,
+    stopped: false,
+    stdout: new Uint8Array(),
+    stderr: Buffer.from(`${cwd}: no such folder\n`),
+    truncated: false,
+    durationSeconds: '0.000',
+  };
+  return { stop: () => undefined, done: Promise.resolve(finished) };
 }
 
 /** The parents as they are where they are folders; whatever else stands in the way is replaced by the archive. */

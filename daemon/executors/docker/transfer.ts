@@ -11,6 +11,7 @@ import { type Cid, link } from '../../../store/format/cid.ts';
 import { fail } from '../../../store/format/errors.ts';
 import type { Emit, Reader } from '../../../store/format/reader.ts';
 import { type Entry, nameBytes, nameFromBytes, parseTree, treeBlock } from '../../../store/format/tree.ts';
+import { type Emitter, openEmitter } from '../emitter.ts';
 import { readTar, type TarEntry, type TarInput } from '../tar.ts';
 
 export interface Ownership {
@@ -96,6 +97,7 @@ export async function treeOfTar(
   listing: Listing,
   emit: Emit,
 ): Promise<{ mode: number; tree: Cid }> {
+  const emitter = openEmitter(emit);
   let root: Node | undefined;
   let count = 0;
   for await (const tar of readTar(archive)) {
@@ -106,9 +108,9 @@ export async function treeOfTar(
       continue;
     }
     count += 1;
-    const parent = find(root, names.slice(0, -1), tar.path);
+    const parent = findFolder(root, names.slice(0, -1), tar.path);
     if (parent.children.has(key(last))) damaged(tar.path, 'two entries of one path');
-    parent.children.set(key(last), await readNode(tar, last, root as Node, emit));
+    parent.children.set(key(last), await readNode(tar, last, root as Node, emitter));
   }
   if (root === undefined) damaged(new Uint8Array(), 'an archive without its folder');
   for (const path of listing.sockets) {
@@ -116,28 +118,30 @@ export async function treeOfTar(
     addSocket(root, splitPath(Buffer.from(path, 'hex')));
   }
   if (count !== listing.count) damaged(new Uint8Array(), `${count} entries read, ${listing.count} listed`);
-  return { mode: root.mode, tree: await emitFolder(root, emit) };
+  const tree = await emitFolder(root, emitter);
+  await emitter.done();
+  return { mode: root.mode, tree };
 }
 
 const key = (name: Uint8Array): string => Buffer.from(name).toString('hex');
 const folder = (tar: TarEntry): Node => ({ entry: undefined, mode: tar.mode, children: new Map() });
 const leaf = (entry: Entry): Node => ({ entry, mode: 0, children: new Map() });
 
-async function readNode(tar: TarEntry, name: Uint8Array, root: Node, emit: Emit): Promise<Node> {
+async function readNode(tar: TarEntry, name: Uint8Array, root: Node, emitter: Emitter): Promise<Node> {
   const named = { name: nameFromBytes(name) };
   if (tar.type === 'dir') return folder(tar);
   if (tar.type === 'file') {
-    const cid = link(await emit(tar.body));
+    const cid = link(await emitter.file(tar.body, tar.size));
     return leaf({ ...named, type: 'file', mode: tar.mode, cid, size: tar.size });
   }
   if (tar.type === 'hard') {
-    const names = splitPath(tar.target).slice(1);
-    const first = find(root, names, tar.target).entry;
-    if (first?.type === 'file' || first?.type === 'link') return leaf({ ...first, ...named });
-    return first === undefined ? damaged(tar.target, 'a hard link to nothing') : leaf({ ...first, ...named });
+    const first = find(root, splitPath(tar.target).slice(1), tar.target).entry;
+    return first === undefined
+      ? damaged(tar.target, 'a hard link to a folder')
+      : leaf({ ...first, ...named });
   }
   if (tar.type === 'link') {
-    const cid = link(await emit(tar.target));
+    const cid = link(await emitter.put(tar.target));
     return leaf({ ...named, type: 'link', mode: 0, cid, size: tar.target.length });
   }
   if (tar.type === 'fifo') return leaf({ ...named, type: 'fifo', mode: 0 });
@@ -147,7 +151,7 @@ async function readNode(tar: TarEntry, name: Uint8Array, root: Node, emit: Emit)
 
 function addSocket(root: Node, names: readonly Uint8Array[]): void {
   const name = names.at(-1) as Uint8Array;
-  const parent = find(root, names.slice(0, -1), name);
+  const parent = findFolder(root, names.slice(0, -1), name);
   if (parent.children.has(key(name))) damaged(name, 'a socket where the archive has something else');
   parent.children.set(key(name), leaf({ name: nameFromBytes(name), type: 'socket', mode: 0 }));
 }
@@ -155,17 +159,22 @@ function addSocket(root: Node, names: readonly Uint8Array[]): void {
 function find(root: Node | undefined, names: readonly Uint8Array[], path: Uint8Array): Node {
   let at = root;
   for (const name of names) at = at?.children.get(key(name));
-  return at ?? damaged(path, 'an entry without its folder');
+  return at ?? damaged(path, 'a way to nothing');
 }
 
-async function emitFolder(node: Node, emit: Emit): Promise<Cid> {
+function findFolder(root: Node | undefined, names: readonly Uint8Array[], path: Uint8Array): Node {
+  const found = find(root, names, path);
+  return found.entry === undefined ? found : damaged(path, 'an entry whose folder is none');
+}
+
+async function emitFolder(node: Node, emitter: Emitter): Promise<Cid> {
   const entries: Entry[] = [];
   for (const [hex, child] of node.children) {
     const name = nameFromBytes(Buffer.from(hex, 'hex'));
     const { mode } = child;
-    entries.push(child.entry ?? { name, type: 'dir', mode, cid: link(await emitFolder(child, emit)) });
+    entries.push(child.entry ?? { name, type: 'dir', mode, cid: link(await emitFolder(child, emitter)) });
   }
-  return emit(treeBlock(entries).bytes, 'dag-json');
+  return emitter.put(treeBlock(entries).bytes, 'dag-json');
 }
 
 /** Names between slashes; `.` and empty ones say nothing, `..` is refused. */

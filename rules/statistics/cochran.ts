@@ -11,8 +11,7 @@ import { fields, list, refuse } from './input.ts';
 import { ONE, print, type Rational, rational, ZERO } from './rational.ts';
 
 /** Table updates that may be spent: some seconds. */
-const MAX_STEPS = 20_000_000;
-const MAX_COLUMNS = 12;
+const MAX_STEPS = 5_000_000;
 
 export interface CochranResult {
   readonly qExact: string;
@@ -74,34 +73,38 @@ function permutationP(
   const full = rows.filter((row) => row.every((cell) => cell === 1)).length;
   const observed = squares(totals.map((total) => total - full));
   const ordered = [...informative].sort((a, b) => Math.min(b, columns - b) - Math.min(a, columns - a));
-  const counts = totalsDistribution(ordered, columns);
+  const base = informative.length + 1;
   let extreme = 0n;
   let all = 0n;
-  for (const { totals: state, ways } of counts.values()) {
+  for (const [key, ways] of totalsDistribution(ordered, columns)) {
     all += ways;
-    if (squares(state) >= observed) extreme += ways;
+    if (squares(digits(key, base, columns)) >= observed) extreme += ways;
   }
   return rational(extreme, all);
 }
 
-interface Tally {
-  readonly totals: readonly number[];
-  ways: bigint;
+/** A key is the ascending column totals as digits, the smallest total first. */
+function digits(key: number, base: number, columns: number): number[] {
+  const totals = new Array<number>(columns);
+  let rest = key;
+  for (let column = 0; column < columns; column += 1) {
+    totals[column] = rest % base;
+    rest = Math.floor(rest / base);
+  }
+  return totals;
 }
 
 /** Ways to reach each multiset of column totals: columns with equal totals are interchangeable. */
-function totalsDistribution(passes: readonly number[], columns: number): Map<string, Tally> {
-  let tallies = new Map<string, Tally>([['', { totals: new Array<number>(columns).fill(0), ways: 1n }]]);
+function totalsDistribution(passes: readonly number[], columns: number): Map<number, bigint> {
+  const base = passes.length + 1;
+  if (base ** columns > Number.MAX_SAFE_INTEGER) outOfReach(passes.length, columns);
+  let tallies = new Map<number, bigint>([[0, 1n]]);
   let steps = 0;
-  if (columns > MAX_COLUMNS) outOfReach(passes.length, columns);
   for (const pass of passes) {
-    const next = new Map<string, Tally>();
-    for (const { totals, ways } of tallies.values()) {
-      for (const placed of placements(totals, pass)) {
-        const key = String.fromCharCode(...placed.totals);
-        const found = next.get(key);
-        if (found === undefined) next.set(key, { totals: placed.totals, ways: ways * placed.ways });
-        else found.ways += ways * placed.ways;
+    const next = new Map<number, bigint>();
+    for (const [key, ways] of tallies) {
+      for (const { raise, choices } of placements(digits(key, base, columns), pass, base)) {
+        next.set(key + raise, (next.get(key + raise) ?? 0n) + ways * choices);
         steps += 1;
       }
       if (steps > MAX_STEPS) outOfReach(passes.length, columns);
@@ -114,32 +117,39 @@ function totalsDistribution(passes: readonly number[], columns: number): Map<str
 function outOfReach(rows: number, columns: number): never {
   fail('E_STATS_LIMIT', {
     where: 'cochranQ',
-    wanted: `a table whose column totals can be counted in ${MAX_STEPS} steps, at most ${MAX_COLUMNS} columns`,
+    wanted: `a table whose column totals can be counted in ${MAX_STEPS} steps`,
     found: `${rows} informative rows, ${columns} columns`,
     hint: 'Use the pairwise exact tests (mcnemar or signFlip) with holm',
   });
 }
 
-/** All ways to add one to `pass` of the ascending totals, up to the order of equal ones; results ascend. */
-function placements(totals: readonly number[], pass: number): readonly { totals: number[]; ways: bigint }[] {
-  const results: { totals: number[]; ways: bigint }[] = [];
-  const place = (from: number, left: number, built: number[], ways: bigint): void => {
+interface Placement {
+  /** What the row adds to the key. */
+  readonly raise: number;
+  /** In how many ways the row can do so. */
+  readonly choices: bigint;
+}
+
+/**
+ * All ways to add one to `pass` of the ascending totals, up to the order of equal ones. Of a group of equal totals the
+ * last ones are raised, so the totals still ascend.
+ */
+function placements(totals: readonly number[], pass: number, base: number): readonly Placement[] {
+  const results: Placement[] = [];
+  const place = (from: number, left: number, raise: number, choices: bigint): void => {
     if (from === totals.length) {
-      if (left === 0) results.push({ totals: built, ways });
+      results.push({ raise, choices });
       return;
     }
-    let to = from;
+    let to = from + 1;
     while (to < totals.length && totals[to] === totals[from]) to += 1;
-    const size = to - from;
-    for (let raised = Math.max(0, left - (totals.length - to)); raised <= Math.min(size, left); raised += 1) {
-      const group = Array.from(
-        { length: size },
-        (_, index) => totals[from]! + (index >= size - raised ? 1 : 0),
-      );
-      place(to, left - raised, [...built, ...group], ways * choose(size, raised));
+    let added = raise;
+    for (let raised = 0; raised <= Math.min(to - from, left); raised += 1) {
+      if (raised > 0) added += base ** (to - raised);
+      if (left - raised <= totals.length - to)
+        place(to, left - raised, added, choices * choose(to - from, raised));
     }
   };
-  place(0, pass, [], 1n);
-  // A raised column of one group may tie with the next group but never pass it, so the totals still ascend.
+  place(0, pass, 0, 1n);
   return results;
 }

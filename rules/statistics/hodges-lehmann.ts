@@ -9,7 +9,7 @@ import { fields, levelOf, numbers } from './input.ts';
 import { onOneScale } from './ranks.ts';
 import { tailOf } from './rate.ts';
 import { dyadic, ONE, print, type Rational, rational, subtract } from './rational.ts';
-import { foldUpTo, sumPolynomial } from './signed-sums.ts';
+import { subsetCounts } from './subset-counts.ts';
 
 /** Largest n: about 180,000 Walsh averages and some seconds of counting. */
 const MAX_DIFFS = 600;
@@ -73,17 +73,16 @@ function walshSums(units: readonly bigint[]): readonly bigint[] {
 /** The largest k with P(W <= k) <= tail for ranks 1..n without ties, and its count of sign vectors. */
 function lowerCut(n: number, tail: Rational): { readonly k: number; readonly upTo: bigint } | undefined {
   const half = (n * (n + 1)) >> 2;
-  const slot = n + 1;
-  const ranks = Array.from({ length: n }, (_, index) => BigInt(index + 1));
-  const counts = sumPolynomial(ranks, half, slot);
+  const ranks = Array.from({ length: n }, (_, index) => index + 1);
+  const counts = subsetCounts(ranks, half);
   const fits = (upTo: bigint): boolean => upTo * tail.den <= tail.num << BigInt(n);
   if (!fits(1n)) return undefined;
   let low = 0;
   let high = half + 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (fits(foldUpTo(counts, middle, slot))) low = middle;
+    if (fits(counts.upTo(middle))) low = middle;
     else high = middle;
   }
-  return { k: low, upTo: foldUpTo(counts, low, slot) };
+  return { k: low, upTo: counts.upTo(low) };
 }

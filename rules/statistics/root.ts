@@ -34,8 +34,8 @@ export function enclosedRoot(question: RootQuestion): Enclosure {
   /** 1: the upper end is proven, 2: the lower, 3: both. */
   let known = 0;
   let reach = question.step;
+  let mark = high - low;
   for (let step = 0; high - low > slack(low, question.bits) && step < 4000; step += 1) {
-    const before = high - low;
     const value = question.evaluate(x);
     if (value.lo > 0n) {
       high = x;
@@ -57,8 +57,10 @@ export function enclosedRoot(question: RootQuestion): Enclosure {
       reach *= 2n;
       continue;
     }
-    const slow = step % 8 === 7 || (high - low) * 16n > before * 15n;
-    x = next(low, high, atLow, atHigh, slow);
+    // Illinois meets both sides within three steps; where four have not even halved the bracket, we halve it.
+    const check = step % 4 === 3;
+    x = next(low, high, atLow, atHigh, check && (high - low) * 2n > mark);
+    if (check) mark = high - low;
   }
   return { lo: low, hi: high, exp: -question.scale };
 }

@@ -3,11 +3,10 @@
  * the signed-rank and of the sign-flip test.
  * Promises: `atLeast` and `atMost` are whole numbers of sign vectors out of 2^k.
  * Does not promise: an answer for every size; `undefined` means over budget.
- * Methods: dense polynomial in one BigInt (Streitberg and Roehmel's shift algorithm, all sums at once), meet in the
- * middle, or a sparse table of distinct sums.
+ * Methods: dense counts of all sums (subset-counts), meet in the middle, or a sparse table of distinct sums.
  */
-import { bitLength } from './enclosure.ts';
 import { gcd } from './rational.ts';
+import { denseCost, subsetCounts } from './subset-counts.ts';
 
 export interface SignCounts {
   /** Sign vectors whose positive part sums to at least / at most the observed one. */
@@ -17,12 +16,10 @@ export interface SignCounts {
   readonly k: number;
 }
 
-/** Bit operations that the dense method may spend: about three seconds. */
-const DENSE_BUDGET = 1e11;
-/** Bits that one dense polynomial may have. */
-const DENSE_BITS = 2 ** 28;
+/** Additions that the dense method may spend: some five seconds. */
+const DENSE_BUDGET = 5e9;
 const MIDDLE_WEIGHTS = 44;
-const SPARSE_SUMS = 200_000;
+const SPARSE_STEPS = 1_000_000;
 
 /** Counts sign vectors against an observed sum of the positive part; weights are positive. Undefined: over budget. */
 export function signCounts(weights: readonly bigint[], observed: bigint): SignCounts | undefined {
@@ -51,51 +48,20 @@ interface Counted {
 
 function countUpTo(weights: readonly bigint[], limit: bigint): Counted | undefined {
   const k = weights.length;
-  const dense = denseCost(k, limit);
-  const middle = k <= MIDDLE_WEIGHTS ? 2 ** (k / 2) * 2000 : Number.POSITIVE_INFINITY;
-  if (dense <= DENSE_BUDGET && dense <= middle) return countDense(weights, limit);
+  const fits = limit <= BigInt(Number.MAX_SAFE_INTEGER);
+  // A weight above the limit is in no counted subset, but stays one of the k.
+  const small = fits ? weights.filter((weight) => weight <= limit).map(Number) : [];
+  const dense = fits ? denseCost(small, Number(limit)) : Number.POSITIVE_INFINITY;
+  const middle = k <= MIDDLE_WEIGHTS ? 2 ** (k / 2) * 20 : Number.POSITIVE_INFINITY;
+  if (dense <= DENSE_BUDGET && dense <= middle) return countDense(small, Number(limit));
   if (middle < Number.POSITIVE_INFINITY) return countMiddle(weights, limit);
   return countSparse(weights, limit);
 }
 
-function denseCost(k: number, limit: bigint): number {
-  if (bitLength(limit) > 40) return Number.POSITIVE_INFINITY;
-  const bits = (Number(limit) + 1) * (k + 1);
-  return bits > DENSE_BITS ? Number.POSITIVE_INFINITY : bits * k;
-}
-
-function countDense(weights: readonly bigint[], limit: bigint): Counted {
-  const slot = weights.length + 1;
-  const counts = sumPolynomial(weights, Number(limit), slot);
-  return { upTo: foldUpTo(counts, Number(limit), slot), at: counts >> BigInt(Number(limit) * slot) };
-}
-
-/**
- * Product of (1 + x^w) up to x^limit, one coefficient per `slot` bits. A coefficient is at most 2^k, so slots of k+1 bits
- * never run over. O(k) shifts and additions of (limit+1)·slot bits.
- */
-export function sumPolynomial(weights: readonly bigint[], limit: number, slot: number): bigint {
-  const width = (limit + 1) * slot;
-  let counts = 1n;
-  let reach = 0;
-  for (const weight of weights) {
-    if (weight > BigInt(limit)) continue;
-    counts += counts << (weight * BigInt(slot));
-    reach += Number(weight);
-    if (reach > limit) counts = BigInt.asUintN(width, counts);
-  }
-  return counts;
-}
-
-/** Sum of the coefficients of x^0..x^limit, by adding the upper half of the slots to the lower one again and again. */
-export function foldUpTo(counts: bigint, limit: number, slot: number): bigint {
-  let sum = BigInt.asUintN((limit + 1) * slot, counts);
-  for (let slots = limit + 1; slots > 1; ) {
-    const half = Math.ceil(slots / 2);
-    sum = BigInt.asUintN(half * slot, sum) + (sum >> BigInt(half * slot));
-    slots = half;
-  }
-  return sum;
+function countDense(weights: readonly number[], limit: number): Counted {
+  const counts = subsetCounts(weights, limit);
+  const upTo = counts.upTo(limit);
+  return { upTo, at: limit === 0 ? upTo : upTo - counts.upTo(limit - 1) };
 }
 
 /** All subset sums of two halves, each sorted by merging; one pass over both counts the pairs. O(2^(k/2)). */
@@ -103,6 +69,7 @@ function countMiddle(weights: readonly bigint[], limit: bigint): Counted {
   const even = weights.filter((_, index) => index % 2 === 0);
   const odd = weights.filter((_, index) => index % 2 === 1);
   const total = weights.reduce((sum, weight) => sum + weight, 0n);
+  // Sums up to 2^53 are exact as doubles.
   if (total < BigInt(Number.MAX_SAFE_INTEGER))
     return countPairs(sortedSums(even.map(Number), 0), sortedSums(odd.map(Number), 0), Number(limit));
   return countPairs(sortedBigSums(even), sortedBigSums(odd), limit);
@@ -160,13 +127,15 @@ function countPairs<T extends number | bigint>(left: ArrayLike<T>, right: ArrayL
 /** A table of the distinct sums, for many equal weights of large value. Undefined when there are too many. */
 function countSparse(weights: readonly bigint[], limit: bigint): Counted | undefined {
   let counts = new Map<bigint, bigint>([[0n, 1n]]);
+  let steps = 0;
   for (const weight of weights) {
+    steps += 2 * counts.size;
+    if (steps > SPARSE_STEPS) return undefined;
     const next = new Map(counts);
     for (const [sum, ways] of counts) {
       const moved = sum + weight;
       if (moved <= limit) next.set(moved, (next.get(moved) ?? 0n) + ways);
     }
-    if (next.size > SPARSE_SUMS) return undefined;
     counts = next;
   }
   let upTo = 0n;

@@ -37,7 +37,7 @@ export function wilcoxonSignedRank(input: unknown): WilcoxonResult {
   if (counts === undefined)
     return refuseWithSignTest(
       'wilcoxonSignedRank',
-      'some 700 nonzero differences',
+      'some 1000 nonzero differences',
       `${weights.length}`,
       diffs,
       alternative,

@@ -10,6 +10,7 @@ import { fisherExact } from './fisher.ts';
 import { continuousGate } from './gate.ts';
 import { hodgesLehmann } from './hodges-lehmann.ts';
 import { holm } from './holm.ts';
+import { refuse } from './input.ts';
 import { jeffreys } from './jeffreys.ts';
 import { mcnemar } from './mcnemar.ts';
 import { minUnits } from './min-units.ts';
@@ -25,6 +26,15 @@ import { signTest } from './sign-test.ts';
 import { stratifiedMcnemar } from './stratified.ts';
 import { wilcoxonSignedRank } from './wilcoxon.ts';
 import { wilson } from './wilson.ts';
+
+/** What a statistic returns: JSON without fractions; every number that is not a count is a string. */
+export type StatisticValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly StatisticValue[]
+  | { readonly [key: string]: StatisticValue };
 
 export const statistics = {
   clopperPearson,
@@ -53,3 +63,16 @@ export const statistics = {
   wilcoxonSignedRank,
   wilson,
 } satisfies Record<string, (input: unknown) => unknown>;
+
+export type StatisticName = keyof typeof statistics;
+
+/** Whether there is a statistic of this name. */
+export function isStatistic(name: string): name is StatisticName {
+  return Object.hasOwn(statistics, name);
+}
+
+/** Computes one statistic by name. Throws E_STATS_INPUT for a name that is not in the table, and as the statistic does. */
+export function statistic(name: string, input: unknown): StatisticValue {
+  if (!isStatistic(name)) refuse('function', `one of ${Object.keys(statistics).join(', ')}`, name);
+  return statistics[name](input) as StatisticValue;
+}

@@ -47,12 +47,15 @@ export function number(value: unknown, where: string): Rational {
   return parsed ?? refuse(where, 'a whole number, a decimal string or "num/den"', value);
 }
 
-/** A number in (0, 1). */
+/** Largest denominator of a level or significance level: some 300 decimal digits. */
+const FINEST = 1n << 1024n;
+
+/** A number in (0, 1) of at most some 300 digits. */
 export function openUnit(value: unknown, where: string): Rational {
   const parsed = number(value, where);
   if (compare(parsed, ZERO) <= 0 || compare(parsed, ONE) >= 0)
     refuse(where, 'a number above 0 and below 1', value);
-  return parsed;
+  return parsed.den > FINEST ? refuse(where, 'at most 300 digits', value) : parsed;
 }
 
 /** A number in [0, 1]. */

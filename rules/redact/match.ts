@@ -39,11 +39,15 @@ export interface Matcher {
 }
 
 export function matcher(policy: RedactionPolicy): Matcher {
-  const basenames = names(policy.basenames);
-  const components = names(policy.components);
-  const root = names(policy.root);
-  const near = names(policy.near.names);
-  const below = policy.below.map((each) => ({ at: names([each.component]), name: names([each.name]), each }));
+  const basenames = namesOf(policy.basenames);
+  const components = namesOf(policy.components);
+  const root = namesOf(policy.root);
+  const near = namesOf(policy.near.names);
+  const below = policy.below.map((each) => ({
+    at: namesOf([each.component]),
+    name: namesOf([each.name]),
+    each,
+  }));
   const subpaths = policy.subpaths.map((text) => ({ text, parts: text.split('/') }));
   return {
     match(path) {
@@ -73,7 +77,7 @@ export function matcher(policy: RedactionPolicy): Matcher {
 }
 
 /** Which of these patterns a folded name is, exact names first. */
-function names(patterns: readonly string[]): (name: string) => string | undefined {
+export function namesOf(patterns: readonly string[]): (name: string) => string | undefined {
   const exact = new Set(patterns.filter((each) => !each.includes('*')));
   const globs = patterns.filter((each) => each.includes('*'));
   return (name) => (exact.has(name) ? name : globs.find((glob) => globbed(glob, name)));

@@ -249,3 +249,32 @@ export function receiptOf(start: Cid, over: Record<string, unknown> = {}): Recor
 /** The evidence reference of these bytes, which are put. */
 export const evidenceOf = (blocks: Blocks, bytes: Uint8Array | string) =>
   evidence(digestOf(blocks.raw(bytes)));
+
+/** A corpus record over a tree, as its rule would give it. */
+export function corpusOf(blocks: Blocks, tree: Cid): Cid {
+  const name = link(blocks.raw('a source'));
+  return blocks.record({
+    kind: 'corpus',
+    v: 1,
+    derivation: { rule: 'corpus', v: 1, inputs: { redaction: name, source: name } },
+    source: name,
+    redaction: name,
+    tree: link(tree),
+    counts: { files: 0, links: 0, directories: 0, submodules: 0, bytes: 0, removed: 0 },
+    notes: [],
+  });
+}
+
+/** A graph arm that holds these texts. */
+export function graphOf(blocks: Blocks, texts: readonly string[], over: Record<string, unknown> = {}) {
+  return {
+    project: 'billing',
+    workspace: 'main',
+    branch: 'trunk',
+    state: link(blocks.raw('state')),
+    surface: link(blocks.raw(JSON.stringify(texts.map((text, i) => ({ id: `n${i}`, text }))))),
+    markers: [],
+    expect: { state: {}, probes: { fulltext: [], semantic: [], graph: [] } },
+    ...over,
+  };
+}

@@ -5,8 +5,11 @@
  * Does not promise: an order among the pieces.
  */
 export interface Window {
-  /** Takes a piece of work of this weight. Undefined: there is room; a promise: there is, once it resolves. */
-  add(bytes: number, work: Promise<unknown>): Promise<void> | undefined;
+  /**
+   * Takes a piece of work of this weight; `done` gets its result. Undefined: there is room for the next; a promise:
+   * there is, once it resolves.
+   */
+  add<T>(bytes: number, work: Promise<T>, done?: (result: T) => void): Promise<void> | undefined;
   /** Resolves when nothing is under way. */
   done(): Promise<void>;
 }
@@ -26,11 +29,14 @@ export function openWindow(count = 1024, bytes = 32 << 20): Window {
     if (failure !== undefined) throw failure.error;
   };
   return {
-    add(weight, work) {
+    add(weight, work, done) {
       pieces += 1;
       held += weight;
       work.then(
-        () => settle(weight),
+        (result) => {
+          done?.(result);
+          settle(weight);
+        },
         (error: unknown) => {
           failure ??= { error };
           settle(weight);

@@ -54,22 +54,32 @@ export function gitObjectId(algorithm: GitAlgorithm, type: GitType, content: Uin
   return running.hex();
 }
 
-/** The order of Git: by name bytes, a directory as if its name ended in `/` (base_name_compare in git). */
-export function compareGitEntries(a: GitEntry, b: GitEntry): number {
-  return Buffer.compare(sortName(a), sortName(b));
+/** A string whose order by code unit is Git's order: name bytes, a directory as if it ended in `/` (base_name_compare). */
+function sortKey({ mode, name }: GitEntry): string {
+  const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('latin1');
+  return mode === '40000' ? `${text}/` : text;
 }
-
-const SLASH = Buffer.from('/');
-const sortName = (entry: GitEntry): Uint8Array =>
-  entry.mode === '40000' ? Buffer.concat([entry.name, SLASH]) : entry.name;
 
 /** The raw tree of these entries, in Git's order. O(n log n). */
 export function encodeGitTree(entries: readonly GitEntry[]): Uint8Array {
+  const keyed = entries.map((entry) => ({ key: sortKey(entry), entry }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const parts: Uint8Array[] = [];
-  for (const entry of [...entries].sort(compareGitEntries)) {
+  for (const { entry } of keyed)
     parts.push(Buffer.from(`${entry.mode} `, 'latin1'), entry.name, Buffer.from(`00${entry.oid}`, 'hex'));
-  }
   return Buffer.concat(parts);
+}
+
+/** Whether these lines of a raw tree stand as `encodeGitTree` would write them, entries read by `gitKind`. O(n). */
+export function isPlainTree(lines: readonly GitEntry[]): boolean {
+  let before = '';
+  return lines.every((line) => {
+    const { type, mode } = gitKind(line.mode);
+    const key = sortKey(line);
+    const plain = gitMode(type, mode) === line.mode && key > before;
+    before = key;
+    return plain;
+  });
 }
 
 /** The lines of a raw tree as they stand. Throws E_GIT where a line is cut or has no mode. */
@@ -105,8 +115,20 @@ export interface GitKind {
   readonly mode: number;
 }
 
+const COMMON = new Map<string, GitKind>([
+  ['100644', { type: 'file', mode: 0o644 }],
+  ['100755', { type: 'file', mode: 0o755 }],
+  ['120000', { type: 'link', mode: 0 }],
+  ['160000', { type: 'submodule', mode: 0 }],
+  ['40000', { type: 'dir', mode: 0o755 }],
+]);
+
 /** Reads a mode of a raw tree. Throws E_GIT for a type Git has not, and for set-id and sticky bits. */
 export function gitKind(mode: string): GitKind {
+  return COMMON.get(mode) ?? rareKind(mode);
+}
+
+function rareKind(mode: string): GitKind {
   const bits = Number.parseInt(mode, 8);
   const type = TYPES.get(bits & TYPE_BITS);
   if (type === undefined || bits > 0o177777)

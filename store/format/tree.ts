@@ -55,11 +55,13 @@ export function nameFromBytes(bytes: Uint8Array): Name {
   if (!possible(bytes))
     fail('E_TREE', { wanted: 'a directory entry name', found: Buffer.from(bytes).toString('hex') });
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return toBytes(bytes);
   }
 }
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function possible(bytes: Uint8Array): boolean {
   if (bytes.length === 0 || bytes.includes(0) || bytes.includes(0x2f)) return false;
@@ -185,7 +187,11 @@ function checkEntry(entry: Entry): void {
     fail('E_TREE', { where, wanted: 'b|c:major:minor' });
 }
 
+/** Printable ASCII without a slash: most names. */
+const ORDINARY = /^[ -.0-~]+$/;
+
 function checkName(name: unknown, where: string): void {
+  if (typeof name === 'string' && ORDINARY.test(name) && name !== '.' && name !== '..') return;
   if (typeof name === 'string' && name.isWellFormed() && possible(Buffer.from(name))) return;
   if (isBytes(name)) {
     const bytes = fromBytes(name);

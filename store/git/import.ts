@@ -101,9 +101,10 @@ async function emitBlobs(
       fail('E_GIT', { where: printPath(trees.pathOf(oid)), wanted: 'a blob', found: type });
     const pointer = body instanceof Uint8Array ? lfsPointer(body) : undefined;
     if (pointer !== undefined) lfs.push({ ...pointer, path: trees.pathOf(oid) });
-    const put = emit(body).then((cid) => void blobs.set(oid, { cid, size }));
+    const put = emit(body);
+    const note = (cid: Cid) => void blobs.set(oid, { cid, size });
     // A stream is read from the one conversation with Git: the next object comes after it.
-    return body instanceof Uint8Array ? window.add(size, put) : put;
+    return body instanceof Uint8Array ? window.add(size, put, note) : put.then(note);
   });
   await window.done();
   return { blobs, lfs };

@@ -5,12 +5,16 @@
  * Does not promise: reserved device names of Windows; a target that cannot hold a name says so itself.
  */
 
+/** Printable ASCII without a slash. */
+const ORDINARY = /^[ -.0-~]+$/;
+
 /** Why this name is refused, or undefined where it is fine. O(length). */
 export function unsafeName(name: Uint8Array): string | undefined {
-  if (name.length === 0) return 'an empty name';
-  if (name.includes(0x2f)) return 'a slash inside a name';
-  const text = Buffer.from(name).toString('latin1');
+  const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('latin1');
   if (text === '.' || text === '..') return 'a name that climbs';
+  if (ORDINARY.test(text) && !/git/i.test(text)) return undefined;
+  if (text === '') return 'an empty name';
+  if (text.includes('/')) return 'a slash inside a name';
   if (text.split('\\').some(isNtfsDotGit)) return 'a name that is .git on NTFS';
   return isHfsDotGit(name) ? 'a name that is .git on HFS+' : undefined;
 }

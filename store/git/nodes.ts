@@ -5,10 +5,9 @@
  */
 import { type Cid, link } from '../format/cid.ts';
 import { fail } from '../format/errors.ts';
-import { encodeGitTree, gitMode } from '../format/git-object.ts';
 import type { OddTree } from '../format/git-tree.ts';
 import type { Emit } from '../format/reader.ts';
-import { type Entry, fileEntry, nameBytes, type TreePath, treeBlock } from '../format/tree.ts';
+import { type Entry, fileEntry, type TreePath, treeBlock } from '../format/tree.ts';
 import { openWindow } from '../window.ts';
 import { MAX_LEVELS, type TreeLine, type Trees, tooDeep } from './trees.ts';
 
@@ -30,8 +29,6 @@ export interface Node {
   readonly cid: Cid;
   readonly counts: Counts;
   readonly levels: number;
-  /** The raw tree differs from the re-encoding of this node. */
-  readonly odd: boolean;
   /** This tree or one below it is odd. */
   readonly oddBelow: boolean;
 }
@@ -73,11 +70,10 @@ export async function emitNodes(
   for (const oid of order) {
     const lines = trees.linesOf(oid);
     const { cid, bytes } = treeBlock(lines.map((line) => entryOf(line, nodes, blobs)));
-    const odd = Buffer.compare(reencoded(lines), trees.rawOf(oid)) !== 0;
+    const odd = trees.oddRaw(oid) !== undefined;
     const below = lines.flatMap((line) => (line.type === 'dir' ? [nodeOf(nodes, line.oid)] : []));
     nodes.set(oid, {
       cid,
-      odd,
       oddBelow: odd || below.some((node) => node.oddBelow),
       levels: 1 + below.reduce((most, node) => Math.max(most, node.levels), 0),
       counts: countsOf(lines, below, blobs),
@@ -103,11 +99,6 @@ function entryOf(line: TreeLine, nodes: ReadonlyMap<string, Node>, blobs: Readon
   if (type === 'file') return fileEntry(name, blob.cid, blob.size, mode);
   return { name, type, mode: 0, cid: link(blob.cid), size: blob.size };
 }
-
-const reencoded = (lines: readonly TreeLine[]): Uint8Array =>
-  encodeGitTree(
-    lines.map(({ name, type, mode, oid }) => ({ mode: gitMode(type, mode), name: nameBytes(name), oid })),
-  );
 
 function countsOf(
   lines: readonly TreeLine[],
@@ -138,8 +129,9 @@ export async function emitOdd(
   const cids = new Map<string, Cid>();
   const visit = async (oid: string, path: TreePath): Promise<void> => {
     if (!nodeOf(nodes, oid).oddBelow) return;
-    if (nodeOf(nodes, oid).odd) {
-      const cid = cids.get(oid) ?? (await emit(trees.rawOf(oid)));
+    const raw = trees.oddRaw(oid);
+    if (raw !== undefined) {
+      const cid = cids.get(oid) ?? (await emit(raw));
       cids.set(oid, cid);
       odd.push({ path, oid, cid });
       if (odd.length > MAX_LISTED) tooMany('odd trees');

@@ -4,7 +4,7 @@
  * Does not promise: that the blobs are there.
  */
 import { fail, isFault } from '../format/errors.ts';
-import { type GitEntry, type GitKind, gitKind, parseGitTree } from '../format/git-object.ts';
+import { type GitEntry, type GitKind, gitKind, isPlainTree, parseGitTree } from '../format/git-object.ts';
 import { type Name, nameFromBytes, printPath, type TreePath } from '../format/tree.ts';
 import { unsafeName } from './names.ts';
 import { type GitObject, type GitReader, type Visit, whole } from './reader.ts';
@@ -23,8 +23,8 @@ interface Seen {
 export interface Trees {
   /** The lines of a tree, in the order they stand in. */
   linesOf(oid: string): readonly TreeLine[];
-  /** The raw bytes of a tree. */
-  rawOf(oid: string): Uint8Array;
+  /** The raw bytes of a tree that is odd: whose re-encoding from its lines differs. Undefined for all others. */
+  oddRaw(oid: string): Uint8Array | undefined;
   /** Ids of the files and links, each once, in the order first seen. */
   readonly blobs: readonly string[];
   /** The path at which an object was first seen. */
@@ -35,7 +35,7 @@ export interface Trees {
 export const MAX_LEVELS = 1000;
 
 interface Tree {
-  readonly raw: Uint8Array;
+  readonly raw: Uint8Array | undefined;
   readonly lines: readonly TreeLine[];
 }
 
@@ -62,7 +62,7 @@ export async function readTrees(reader: GitReader, root: string): Promise<Trees>
   }
   const treeOf = (oid: string): Tree =>
     trees.get(oid) ?? fail('E_INTERNAL', { where: oid, wanted: 'a tree read' });
-  return { linesOf: (oid) => treeOf(oid).lines, rawOf: (oid) => treeOf(oid).raw, blobs, pathOf };
+  return { linesOf: (oid) => treeOf(oid).lines, oddRaw: (oid) => treeOf(oid).raw, blobs, pathOf };
 }
 
 export function tooDeep(): never {
@@ -82,8 +82,9 @@ async function readLevel(
     try {
       if (object.type !== 'tree') fail('E_GIT', { where: object.oid, wanted: 'a tree', found: object.type });
       const raw = Uint8Array.from(await whole(object.body));
-      const lines = checkedLines(parseGitTree(raw, reader.algorithm));
-      trees.set(object.oid, { raw, lines });
+      const entries = parseGitTree(raw, reader.algorithm);
+      const lines = checkedLines(entries);
+      trees.set(object.oid, { raw: isPlainTree(entries) ? undefined : raw, lines });
       for (const line of lines) if (note(object.oid, line)) below.push(line.oid);
     } catch (cause) {
       atPath(cause, pathOf(object.oid));
@@ -146,14 +147,16 @@ export function atPath(cause: unknown, path: TreePath): never {
 
 function checkedLines(entries: readonly GitEntry[]): TreeLine[] {
   const names = new Set<string>();
-  return entries.map((entry) => {
-    const hex = Buffer.from(entry.name).toString('hex');
-    const unsafe = unsafeName(entry.name);
+  return entries.map(({ mode: digits, name: bytes, oid }) => {
+    const unsafe = unsafeName(bytes);
     if (unsafe !== undefined)
-      fail('E_PATH', { where: `entry 0x${hex}`, wanted: 'a name that is safe to write', found: unsafe });
-    if (names.has(hex))
-      fail('E_GIT', { where: `entry 0x${hex}`, wanted: 'each name once', found: 'a second' });
-    names.add(hex);
-    return { ...gitKind(entry.mode), name: nameFromBytes(entry.name), oid: entry.oid };
+      fail('E_PATH', { where: inHex(bytes), wanted: 'a name that is safe to write', found: unsafe });
+    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    if (names.has(key)) fail('E_GIT', { where: inHex(bytes), wanted: 'each name once', found: 'a second' });
+    names.add(key);
+    const { type, mode } = gitKind(digits);
+    return { type, mode, name: nameFromBytes(bytes), oid };
   });
 }
+
+const inHex = (name: Uint8Array): string => `entry 0x${Buffer.from(name).toString('hex')}`;

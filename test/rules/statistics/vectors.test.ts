@@ -19,7 +19,7 @@ interface Case {
   readonly tolerance: 'exact' | { readonly rel: number } | { readonly abs: number };
 }
 
-const file = new URL('../../../../test/vectors/stats.json', import.meta.url);
+const file = new URL('../../../../test/vectors/cases/stats.json', import.meta.url);
 const { cases, meta } = JSON.parse(readFileSync(file, 'utf8')) as { cases: Case[]; meta: { count: number } };
 const table: Record<string, (input: unknown) => unknown> = statistics;
 

@@ -26,8 +26,15 @@ export function needBubblewrap() {
   aptInstall();
 }
 
-/** An engine to test against: `{host, stop}`. Throws a sentence with both ways out where there is none. */
+/**
+ * An engine to test against: `{host, stop}`, and what the test image is made of. Throws a sentence with both ways out
+ * where there is none.
+ */
 export async function needEngine() {
+  if (!['/bin/busybox', '/usr/bin/busybox'].some(existsSync)) {
+    if (!allowed()) throw new Error(waysOut('busybox is not installed', 'ASHLAR_TEST_WITHOUT_DOCKER'));
+    aptInstall();
+  }
   for (const host of [env.DOCKER_HOST, 'unix:///var/run/docker.sock']) {
     if (host && (await answers(host))) return { host, stop: async () => {} };
   }
@@ -40,7 +47,7 @@ export async function needEngine() {
 const allowed = () => env[ALLOWED] === '1';
 
 function waysOut(found, without) {
-  return `${found}. Two ways out: ${ALLOWED}=1 installs docker.io and bubblewrap from Debian's packages and starts a private engine; ${without}=1 leaves out the tests that need it.`;
+  return `${found}. Two ways out: ${ALLOWED}=1 installs docker.io, bubblewrap and busybox-static from Debian's packages and starts a private engine; ${without}=1 leaves out the tests that need it.`;
 }
 
 function onPath(command) {
@@ -56,7 +63,7 @@ function aptInstall() {
   try {
     for (const args of [
       ['update'],
-      ['install', '-y', '--no-install-recommends', 'docker.io', 'bubblewrap'],
+      ['install', '-y', '--no-install-recommends', 'docker.io', 'bubblewrap', 'busybox-static'],
     ]) {
       const options = { stdio: ['ignore', 2, 2], env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
       const { status, error } = spawnSync('apt-get', args, options);

@@ -1,14 +1,18 @@
 /** The executor `none` as a subject of the suite. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openNone } from '../../../daemon/executors/none.ts';
 import type { Subject } from '../../suite/executor.ts';
 
-// One folder for this process and the second one of the suite, which inherits the variable.
-process.env.SUITE_FOLDER ??= join(tmpdir(), `suite-${process.pid}-${process.hrtime.bigint()}`);
-const folder = process.env.SUITE_FOLDER;
+// One folder for this process, which removes it, and for the second one of the suite, which inherits the variable.
+const inherited = process.env.SUITE_FOLDER;
+const folder = join(inherited ?? mkdtempSync(join(tmpdir(), 'suite-')), 'none');
+if (inherited === undefined) {
+  process.env.SUITE_FOLDER = dirname(folder);
+  process.once('exit', () => rmSync(dirname(folder), { recursive: true, force: true }));
+}
 
 export const subject: Subject = {
   async open() {

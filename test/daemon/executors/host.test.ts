@@ -16,15 +16,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openBwrap } from '../../../daemon/executors/bwrap.ts';
 import { openNone } from '../../../daemon/executors/none.ts';
 import { openExecutor } from '../../../daemon/executors/open.ts';
 import { listProcesses, readProcess } from '../../../daemon/executors/procs.ts';
 import { usedFolder } from '../../../daemon/executors/used-folder.ts';
-import { random } from '../../../store/format/crypto.ts';
-import { memoryBlocks, putSnapshot, putTree } from '../../suite/memory.ts';
+import { memoryBlocks, putTree } from '../../suite/memory.ts';
+import { diesWithTheDaemon } from './owner.ts';
 
 t.setTimeout(600_000);
 
@@ -34,54 +32,18 @@ function scratch(t: Test): string {
   return folder;
 }
 
-function withArgument(mark: string): number {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').includes(mark);
-    } catch {
-      return false;
-    }
-  }).length;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(20);
-}
-
-for (const name of ['none', 'bwrap'] as const) {
-  t.test(`${name}: SIGKILL of the daemon ends the program at once, before anybody reaps`, async (t) => {
-    const folder = scratch(t);
-    const mark = `4${Buffer.from(random(4)).readUInt32BE()}`;
-    const owner = join(import.meta.dirname, '..', '..', 'suite', 'executor-owner.js');
-    const subject = join(import.meta.dirname, `${name}.js`);
-    const child = spawn(process.execPath, [owner, subject, 'owner', 'token', `mark=${mark}`], {
-      env: { ...process.env, SUITE_FOLDER: folder, SUITE_FOLDER_BWRAP: folder },
-      stdio: 'inherit',
-    });
-    const ended = once(child, 'exit');
-    await until(() => withArgument(mark) >= 3);
-    child.kill('SIGKILL');
-    await ended;
-    // none: the one that left the group is for `reap`.
-    const survivors = name === 'none' ? 1 : 0;
-    await until(() => withArgument(mark) <= survivors);
-    const executor = name === 'none' ? openNone({ folder }) : openBwrap({ folder });
-    t.same(await executor.reap('owner'), ['token']);
-    t.equal(withArgument(mark), 0);
-  });
-}
-
-t.test(
-  'a folder that was begun and has no state yet is removed when empty, and left alone when not',
-  async (t) => {
-    const folder = scratch(t);
-    mkdirSync(join(folder, 'none', 'empty'), { recursive: true });
-    mkdirSync(join(folder, 'none', 'strange', 'thing'), { recursive: true });
-    const executor = await openExecutor('none', { folder });
-    t.same(await executor.reap('owner'), []);
-    t.same(readdirSync(join(folder, 'none')), ['strange']);
-  },
+t.test('SIGKILL of the daemon ends the group at once; who left it is for reap', (t) =>
+  diesWithTheDaemon(t, 'none', 1, (folder) => openNone({ folder: join(folder, 'none') })),
 );
+
+t.test('a folder without state is removed when empty and left alone when not', async (t) => {
+  const folder = scratch(t);
+  mkdirSync(join(folder, 'none', 'empty'), { recursive: true });
+  mkdirSync(join(folder, 'none', 'strange', 'thing'), { recursive: true });
+  const executor = await openExecutor('none', { folder });
+  t.same(await executor.reap('owner'), []);
+  t.same(readdirSync(join(folder, 'none')), ['strange']);
+});
 
 t.test('a recorded pid that another process has now is not killed', async (t) => {
   const folder = scratch(t);
@@ -127,28 +89,12 @@ function unprivileged(folder: string): () => void {
   return () => process.seteuid?.(0);
 }
 
-t.test('without bubblewrap the fault says so', async (t) => {
-  const executor = openBwrap({ folder: scratch(t), bwrap: '/no/such/bwrap' });
-  await t.rejects(executor.describe(), { code: 'E_EXECUTOR' });
-  const { reader, emit } = memoryBlocks();
-  const sandbox = await executor.open({
-    owner: 'o',
-    token: 't',
-    limits: { cpus: 1, memoryMb: 128, pids: 32 },
-    workspace: await putSnapshot({}, emit),
-    reader,
-  });
-  const command = { argv: ['true'], env: {}, timeoutSeconds: 20, maxOutputBytes: 100 };
-  await t.rejects(sandbox.run(command), { code: 'E_EXECUTOR' }, 'the sandbox, not the program, failed');
-  await t.rejects(sandbox.run({ ...command, argv: [] }), { code: 'E_EXECUTOR' });
-  await executor.close();
-});
-
 t.test('describe names the executor and what it enforces', async (t) => {
   const folder = scratch(t);
   t.match(await (await openExecutor('none', { folder })).describe(), {
     executor: 'none',
     enforced: { network: 'no' },
   });
-  t.match(await (await openExecutor('bwrap', { folder })).describe(), { bwrap: /^bubblewrap / });
+  t.equal((await openExecutor('bwrap', { folder })).name, 'bwrap');
+  t.equal((await openExecutor('docker', { folder })).name, 'docker');
 });

@@ -76,6 +76,16 @@ export function isCid(text: unknown): text is Cid {
   return typeof text === 'string' && SPELLING.test(text);
 }
 
+/** Whether `text` is a CID of any version, codec or hash, in a spelling that multiformats reads: also those not of ours. */
+export function isForeignCid(text: string): boolean {
+  try {
+    CID.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function digestOf(cid: Cid): Digest {
   const bytes = cidBytes(cid);
   return Buffer.from(bytes.buffer, bytes.byteOffset + bytes.length - 32, 32).toString('hex') as Digest;

@@ -61,6 +61,7 @@ export const ERRORS = {
   E_STATS_LIMIT: row('exact computation is out of reach at this size', 5, 422),
   E_TOO_LARGE: row('over the size limit', 2, 413),
   E_REQUEST: row('the request is not of the expected form', 2, 400),
+  E_RANGE: row('no such range of bytes', 2, 416),
   E_RATE: row('too many requests', 6, 429),
   E_OVERLOADED: row('the server has more to do than it can', 6, 503),
   E_NOT_CACHED: row('not held here, and only what is held was asked for', 3, 412),

@@ -1,0 +1,13 @@
+/** Where a closure stops: an earlier release is in it, what it links to is not. */
+import type { ClosureOptions } from '../../store/closure.ts';
+import type { Cid } from '../../store/format/cid.ts';
+
+export function earlierRelease(roots: readonly Cid[]): NonNullable<ClosureOptions['stop']> {
+  const own = new Set(roots);
+  return (cid, value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    'kind' in value &&
+    value.kind === 'release' &&
+    !own.has(cid);
+}

@@ -4,11 +4,11 @@
  * Does not promise: the tie-conditional law. With ties the tie-free distribution is used: closed interval, conservative
  * (Noether 1967).
  */
-import { fail } from '../../store/format/errors.ts';
 import { fields, levelOf, numbers } from './input.ts';
 import { onOneScale } from './ranks.ts';
 import { tailOf } from './rate.ts';
 import { dyadic, ONE, print, type Rational, rational, subtract } from './rational.ts';
+import { refuseWithSignTest } from './sign-test.ts';
 import { subsetCounts } from './subset-counts.ts';
 
 /** Largest n: about 180,000 Walsh averages and some seconds of counting. */
@@ -32,12 +32,13 @@ export function hodgesLehmann(input: unknown): HodgesLehmann {
   const tail = tailOf(levelOf(given.level));
   const n = diffs.length;
   if (n > MAX_DIFFS)
-    fail('E_STATS_LIMIT', {
-      where: 'hodgesLehmann',
-      wanted: `at most ${MAX_DIFFS} differences`,
-      found: `${n}`,
-      hint: 'signTest works at this size',
-    });
+    return refuseWithSignTest(
+      'hodgesLehmann',
+      `at most ${MAX_DIFFS} differences`,
+      `${n}`,
+      diffs,
+      'two-sided',
+    );
   if (n === 0) {
     const none = { estimateExact: null, attainable: false, loExact: null, hiExact: null };
     return { ...none, rangeLoExact: null, rangeHiExact: null, rangeLevelExact: '0/1' };

@@ -266,6 +266,29 @@ t.test('what a statistic is not defined on is refused by field, wanted and found
   );
 });
 
+t.test('no data has an answer by convention', async (t) => {
+  t.same(statistics.hodgesLehmann({ diffs: [] }).rangeLevelExact, '0/1');
+  t.same(statistics.hodgesLehmann({ diffs: [] }).estimateExact, null);
+  t.same(statistics.pairedDifference({ a: 0, b: 0, c: 0, d: 0 }).differenceExact, null);
+  t.match(statistics.pairedDifferenceExact({ b: 0, c: 0, n: 0 }), { lo: '-1', hi: '1', note: 'no data' });
+  t.same(statistics.oneSidedUpper({ k: 0, n: 0 }), { hi: '1', note: 'no data' });
+  t.equal(statistics.mcnemar({ b: 0, c: 0 }).note, 'no discordant pair');
+  t.same(statistics.cochranQ({ rows: [] }), {
+    qExact: '0/1',
+    nInformative: 0,
+    p: '1.0000000000000000000',
+    pExact: '1/1',
+  });
+  t.same(statistics.sequentialBoundary({ looks: [], cumulativeAlpha: [] }), {
+    upper: [],
+    cumulativeExact: [],
+  });
+  t.same(statistics.mcnemarPower({ pairs: 0, p10: '0.5', p01: '0' }), {
+    rejectAny: '0',
+    rejectRightDirection: '0',
+  });
+});
+
 t.test('out of reach is refused with the reason and the exact sign test', async (t) => {
   const wide = Array.from(
     { length: 60 },

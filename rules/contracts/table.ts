@@ -4,7 +4,7 @@
  * Does not promise: that links resolve (the store) or that a derived record is right (its rule).
  */
 import type { z } from 'zod';
-import { type Cid, digestOfEvidence } from '../../store/format/cid.ts';
+import { type Cid, type Digest, digestOfEvidence } from '../../store/format/cid.ts';
 import { encode, type Value } from '../../store/format/codec.ts';
 import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
@@ -199,7 +199,7 @@ export const KIND_TABLE = {
       links,
       evidence: evidence.map(digestOfEvidence),
       ...(unique === undefined ? {} : { unique }),
-      ...(derivation === undefined ? {} : { derivation: derivationKey(derivation) }),
+      ...(derivation === undefined ? {} : { derivation: derivationKey(derivation) as Digest }),
     };
   },
   family,

@@ -1,0 +1,62 @@
+/**
+ * Which store a verb means, and how it is opened.
+ * Promises: `--store`, then ASHLAR_STORE, then the nearest `.ashlar` upwards; what was opened is closed. A verb that only
+ * reads does not wait for another owner: it opens the store read-only beside it.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { KIND_TABLE } from '../rules/contracts/table.ts';
+import { fail, isFault } from '../store/format/errors.ts';
+import { type OpenOptions, openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Cli, StoreFlag } from './verb.ts';
+
+export const FOLDER = '.ashlar';
+
+export type Access = 'read' | 'write';
+
+/** How long a reader waits for the lock before it goes without (milliseconds). */
+const READER_PATIENCE = 500;
+
+type Where = Pick<Cli, 'env' | 'cwd'>;
+
+/** The folder of the store that is meant. Throws E_NOT_FOUND. */
+export function storePath({ env, cwd }: Where, { store }: StoreFlag): string {
+  const said = store ?? env.ASHLAR_STORE;
+  if (said !== undefined && said !== '') return resolve(cwd, said);
+  for (let at = resolve(cwd); ; at = dirname(at)) {
+    if (existsSync(join(at, FOLDER, 'ashlar.json'))) return join(at, FOLDER);
+    if (at === dirname(at)) break;
+  }
+  return fail('E_NOT_FOUND', {
+    where: cwd,
+    wanted: 'a store',
+    hint: '`ashlar init` makes one here; --store or ASHLAR_STORE names another',
+  });
+}
+
+/** Opens the store, hands it out and closes it. Throws what `storePath` and `openStore` throw. */
+export async function withStore<T>(
+  cli: Where,
+  flags: StoreFlag,
+  access: Access,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openAt(storePath(cli, flags), access);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+export async function openAt(path: string, access: Access): Promise<Store> {
+  const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date() };
+  if (access === 'write') return openStore(path, options);
+  try {
+    return await openStore(path, { ...options, patience: READER_PATIENCE });
+  } catch (error) {
+    if (!isFault(error, 'E_STORE_BUSY')) throw error;
+    return openStore(path, { ...options, readOnly: true });
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a verb says: results on stdout, everything else on stderr.
+ * Promises: with `--json` every result is one JSON value a line, else the same data as text; progress is shown only on a
+ * terminal; colours only on one, and never where NO_COLOR is set; a reader that went away ends the verb quietly.
+ * Does not promise: that a line said with `say` was read by anybody.
+ */
+import { styleText } from 'node:util';
+import { fail } from '../store/format/errors.ts';
+
+/** Thrown by `print` and `bytes` once nobody reads stdout any more. */
+export const GONE = Symbol('stdout is closed');
+
+export type Style = Parameters<typeof styleText>[0];
+
+export interface Out {
+  readonly json: boolean;
+  /** One result. Resolves once it is written; throws GONE, E_IO. */
+  print(data: unknown, text: string): Promise<void>;
+  /** One result of a verb that goes on whether or not anybody reads. */
+  say(data: unknown, text: string): void;
+  /** Bytes as they are. Throws GONE, E_IO and what the source throws. */
+  bytes(chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** A line on stderr. */
+  note(line: string): void;
+  /** What is going on now, on a terminal only: the next line takes its place. */
+  progress(line: string): void;
+  style(format: Style, text: string): string;
+  /** Waits for all that was said. */
+  flush(): Promise<void>;
+}
+
+export interface Streams {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly json: boolean;
+}
+
+export function openOutput({ stdout, stderr, env, json }: Streams): Out {
+  const write = writer(stdout);
+  // Nobody can be told that stderr is closed.
+  stderr.on('error', () => {});
+  const colours = stdout.isTTY === true && !env.NO_COLOR;
+  let said: Promise<void> = Promise.resolve();
+  let shown = false;
+  const clear = () => {
+    if (shown) stderr.write('\r\u001b[2K');
+    shown = false;
+  };
+  const line = (data: unknown, text: string) => `${json ? JSON.stringify(data) : text}\n`;
+  const print = (data: unknown, text: string) => {
+    clear();
+    return write(line(data, text));
+  };
+  return {
+    json,
+    print,
+    say(data, text) {
+      said = said.then(() => print(data, text)).catch(unlessGone);
+    },
+    async bytes(chunks) {
+      for await (const chunk of chunks) await write(chunk);
+    },
+    note(text) {
+      clear();
+      stderr.write(`${text}\n`);
+    },
+    progress(text) {
+      if (stderr.isTTY !== true) return;
+      clear();
+      stderr.write(text.slice(0, Math.max(0, (stderr.columns ?? 80) - 1)));
+      shown = true;
+    },
+    style: (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text),
+    async flush() {
+      await said;
+      clear();
+    },
+  };
+}
+
+function unlessGone(error: unknown): void {
+  if (error !== GONE) throw error;
+}
+
+function writer(stream: NodeJS.WriteStream): (bytes: Uint8Array | string) => Promise<void> {
+  let gone = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    gone ||= error.code === 'EPIPE';
+  });
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      if (gone) return reject(GONE);
+      stream.write(bytes, (error) => (error ? reject(outputFault(error)) : resolve()));
+    });
+}
+
+function outputFault(error: NodeJS.ErrnoException): unknown {
+  if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return GONE;
+  try {
+    return fail('E_IO', { where: 'stdout', found: error.message, cause: error });
+  } catch (fault) {
+    return fault;
+  }
+}

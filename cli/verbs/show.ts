@@ -1,0 +1,77 @@
+/** `show`: an object, its links with the kinds behind them, and the records that link to it. */
+import { parseRecord, referencesOf } from '../../rules/contracts/table.ts';
+import { type Cid, digestOf, evidence, parseCid } from '../../store/format/cid.ts';
+import type { Value } from '../../store/format/codec.ts';
+import { type Json, prettyJson } from '../../store/format/json.ts';
+import type { Store } from '../../store/store.ts';
+import { collect, objectOf } from '../objects.ts';
+import { shapeOf } from '../shape.ts';
+import { storeVerb, word } from '../verb.ts';
+
+export const command = storeVerb<Record<never, never>, [object: string]>({
+  access: 'read',
+  example: 'ashlar show challenge/late-departure-memory-only',
+  about:
+    'Every printed CID can be shown in its turn: links lead to what a record was made of, linkers to what came of it.',
+  flags: {},
+  args: { kind: 'tuple', parameters: [word('OBJECT', 'CID, sha256:<hex> or name')] },
+  async run({ out }, store, _flags, object) {
+    const shown = await look(store, await objectOf(store, object));
+    await out.print(shown, printed(shown));
+  },
+});
+
+interface Neighbour {
+  readonly cid: string;
+  readonly kind: string;
+}
+
+type Shown = Awaited<ReturnType<typeof look>>;
+
+async function look(store: Store, cid: Cid) {
+  const { shape, value } = await shapeOf(store, cid);
+  const leaf = shape === 'record' ? await store.leafOf(cid) : null;
+  const references = shape === 'record' ? referencesOf(parseRecord(value as Value)) : undefined;
+  const links: Neighbour[] = [];
+  for (const { cid: to, kinds } of references?.links ?? [])
+    links.push({ cid: to, kind: (await store.kindOf(to)) ?? kinds.join(' or ') });
+  const evident: { digest: string; here: boolean }[] = [];
+  for (const digest of references?.evidence ?? [])
+    evident.push({ digest, here: await store.has(parseCid(digest)) });
+  const linkers: Neighbour[] = [];
+  for (const from of await collect(store.linkers(cid)))
+    linkers.push({ cid: from, kind: (await store.kindOf(from)) ?? 'record' });
+  return {
+    cid,
+    kind: leaf?.kind ?? shape,
+    size: await store.size(cid),
+    digest: evidence(digestOf(cid)),
+    ...(leaf === null ? {} : { log: leaf.log, index: leaf.index, at: leaf.at }),
+    ...(value === undefined ? {} : { value }),
+    links,
+    evidence: evident,
+    linkers,
+  };
+}
+
+function printed(shown: Shown): string {
+  const { cid, kind, size, value, links, evidence: evident, linkers } = shown;
+  const where = 'log' in shown ? [`leaf ${shown.index} of ${shown.log} at ${shown.at}`] : [];
+  const body = value === undefined ? [] : [prettyJson(value as Json).trimEnd()];
+  return [
+    `${kind} ${cid} (${size} bytes)`,
+    ...where,
+    ...body,
+    ...section('links', links.map(line)),
+    ...section(
+      'evidence',
+      evident.map(({ digest, here }) => `  ${digest}${here ? '' : ' (not here)'}`),
+    ),
+    ...section('linked by', linkers.map(line)),
+  ].join('\n');
+}
+
+const line = ({ cid, kind }: Neighbour) => `  ${kind.padEnd(16)} ${cid}`;
+
+const section = (title: string, lines: readonly string[]) =>
+  lines.length === 0 ? [] : [`${title}:`, ...lines];

@@ -34,6 +34,8 @@ export function parseRedactionPolicy(bytes: Uint8Array): RedactionPolicy {
 export interface Matcher {
   /** The pattern that takes this file, link or submodule out, or undefined. */
   match(path: TreePath): string | undefined;
+  /** The pattern of the `basenames` list that a name is, wherever it stands. */
+  basename(name: Name): string | undefined;
   /** The pattern that a kept entry comes close to, or undefined. */
   near(path: TreePath, isDirectory: boolean): string | undefined;
 }
@@ -64,6 +66,7 @@ export function matcher(policy: RedactionPolicy): Matcher {
       const atRoot = folded.length === 1 ? root(last) : undefined;
       return basenames(last) ?? (atRoot === undefined ? undefined : `/${atRoot}`);
     },
+    basename: (name) => basenames(fold(name)),
     near(path, isDirectory) {
       const folded = path.map(fold);
       const last = folded[folded.length - 1] ?? '';

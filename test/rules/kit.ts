@@ -278,3 +278,48 @@ export function graphOf(blocks: Blocks, texts: readonly string[], over: Record<s
     ...over,
   };
 }
+
+/** The first version of a study over one pair with these arms. */
+export function studyOf(blocks: Blocks, arms: Record<string, Cid>): Record<string, unknown> {
+  const name = link(blocks.raw('a name'));
+  return {
+    kind: 'study',
+    v: 1,
+    who: 'a person',
+    why: 'to know',
+    id: 'memory-study',
+    version: 1,
+    stage: 'pilot',
+    hypotheses: [],
+    pairs: [
+      {
+        challenge: name,
+        fixture: name,
+        arms: Object.fromEntries(Object.entries(arms).map(([arm, cid]) => [arm, link(cid)])),
+      },
+    ],
+    agents: [name],
+    epochs: 1,
+    orderSeed: 'seed',
+    certificates: [],
+    acceptances: [],
+    validations: [],
+    tests: [],
+    holmSize: 0,
+    alpha: '0.05',
+    powerOverride: false,
+    stop: { rule: 'fixed' },
+    attempts: 1,
+    images: {},
+    isolation: 'none',
+    network: 'none',
+    caps: { runMicros: 0, stageMicros: 0, totalMicros: 0 },
+    builds: {},
+    prices: { currency: 'USD', inputMicros: 0, outputMicros: 0 },
+    rules: ZERO,
+    exclusionReasons: [],
+    defectRule: '',
+    withheld: [],
+    scopeLimits: [],
+  };
+}

@@ -51,16 +51,21 @@ const VALUES = Uint8Array.from(
   (_, code) => ALPHABET.indexOf(String.fromCharCode(code)) & 31,
 );
 
+const CODES_OF = Buffer.from(ALPHABET, 'latin1');
+const scratch = Buffer.from('b'.padEnd(61), 'latin1');
+
 /** Multibase base32 (RFC 4648, lower case, no padding), written out because every block passes here. */
 function base32(bytes: Uint8Array): string {
-  let text = 'b';
   let bits = 0;
   let held = 0;
+  let at = 1;
   for (const byte of bytes) {
     held = ((held & 0xff) << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET[(held >> (bits - 5)) & 31];
+    for (bits += 8; bits >= 5; bits -= 5) scratch[at++] = CODES_OF[(held >> (bits - 5)) & 31] as number;
   }
-  return bits > 0 ? text + ALPHABET[(held << (5 - bits)) & 31] : text;
+  if (bits > 0) scratch[at++] = CODES_OF[(held << (5 - bits)) & 31] as number;
+  // One flat string: pieces added up make a rope, which every later check would have to flatten.
+  return scratch.toString('latin1', 0, at);
 }
 
 /** Reads a canonical CID or `sha256:<64 hex>` (which means `raw`). Throws E_CID for every other spelling. */

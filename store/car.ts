@@ -8,7 +8,7 @@
 
 import { type ClosureOptions, closure } from './closure.ts';
 import { type Cid, codecOf, digestOf } from './format/cid.ts';
-import { fail } from './format/errors.ts';
+import { fail, isFault } from './format/errors.ts';
 import type { Reader } from './format/reader.ts';
 import {
   carHeader,
@@ -197,7 +197,11 @@ export async function demand(
   options: ClosureOptions = {},
 ): Promise<void> {
   const missing: Cid[] = [];
-  const walk = closure(reader, roots, { ...options, onMissing: (cid) => missing.push(cid) });
+  const onMissing = (cid: Cid, error: Error) => {
+    if (isFault(error, 'E_CODEC')) throw error;
+    missing.push(cid);
+  };
+  const walk = closure(reader, roots, { ...options, onMissing });
   for await (const _ of walk);
   if (missing.length === 0) return;
   const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more` : '';

@@ -26,7 +26,7 @@ export function* linksOf(value: Value): Generator<Cid> {
 export interface ClosureOptions {
   /** Blocks at which the walk stops: they are in the closure, what they link to is not (an earlier release). */
   readonly stop?: (cid: Cid, value: Value) => boolean;
-  /** Told of a block that is not there or has another digest; without it the walk throws. */
+  /** Told of a block that is not there, has another digest or is no dag-json; without it the walk throws. */
   readonly onMissing?: (cid: Cid, error: Error) => void;
 }
 
@@ -53,10 +53,21 @@ export async function* closure(
     const member = await visit(reader, cid, onMissing);
     if (member === null) continue;
     yield member;
-    if (member.bytes === null) continue;
-    const value = decode(member.bytes);
+    const value = member.bytes === null ? null : readValue(cid, member.bytes, onMissing);
+    if (value === null) continue;
     if (stop?.(cid, value) === true) continue;
     for (const link of [...linksOf(value)].reverse()) if (!seen.has(link)) stack.push(link);
+  }
+}
+
+/** null for a block that is no dag-json and was reported. */
+function readValue(cid: Cid, bytes: Uint8Array, onMissing: ClosureOptions['onMissing']): Value {
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (!isFault(error) || onMissing === undefined) throw error;
+    onMissing(cid, error);
+    return null;
   }
 }
 

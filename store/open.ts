@@ -12,13 +12,13 @@ import { type Catalog, openCatalog } from './catalog/catalog.ts';
 import { type Index, memoryIndex } from './catalog/index.ts';
 import { openLevel } from './catalog/level.ts';
 import type { Fault, OnFault } from './faults.ts';
-import { canWrite, type Files, readWhole, realFiles, writeDurably } from './files.ts';
-import { decode, encode, type Value } from './format/codec.ts';
+import { canWrite, type Files, realFiles } from './files.ts';
 import { random } from './format/crypto.ts';
 import { fail, isFault } from './format/errors.ts';
-import { FORMAT, folders, type Layout, layoutOf } from './keys.ts';
+import { folders, type Layout, layoutOf } from './keys.ts';
 import { createLogKey, type LogKey, loadLogKey, logKeyPath } from './log/key.ts';
 import { type LogSet, openLogs } from './log/logs.ts';
+import { type Marker, readMarker, writeMarker } from './marker.ts';
 import { type Lock, lockOr, writeOwner } from './owner.ts';
 import { openRecords, type Records } from './records.ts';
 import { replay } from './replay.ts';
@@ -67,27 +67,7 @@ export async function initStore(
   await createLogKey(files, keyPath);
   const id = Buffer.from(random(8)).toString('hex');
   // Dying here: folders without a marker, which nothing opens.
-  await writeDurably(files, layout.marker, encode({ format: FORMAT, id }), layout.temporary());
-}
-
-interface Marker {
-  readonly id: string;
-}
-
-function readMarker(files: Files, layout: Layout): Marker {
-  const bytes = readWhole(files, layout.marker);
-  const wanted = `an ashlar store of format ${FORMAT}`;
-  if (bytes === null)
-    fail('E_STORE_FORMAT', {
-      where: layout.root,
-      wanted,
-      found: 'no ashlar.json',
-      hint: '`ashlar init` makes one',
-    });
-  const { format, id } = decode(bytes) as Record<string, Value>;
-  if (format !== FORMAT || typeof id !== 'string')
-    fail('E_STORE_FORMAT', { where: layout.marker, wanted, found: `format ${String(format)}` });
-  return { id };
+  await writeMarker(files, layout, { id });
 }
 
 /**

@@ -51,20 +51,17 @@ export interface BlocksOptions {
   readonly places: Places;
   readonly writable: boolean;
   readonly onFault: OnFault;
+  /** Begin a new segment, whatever room the last one has. */
+  readonly fresh?: boolean;
 }
 
 /** Recovers what the index has not seen, then serves. Throws E_IO. */
-export async function openBlocks({
-  files,
-  layout,
-  places,
-  writable,
-  onFault,
-}: BlocksOptions): Promise<Blocks> {
+export async function openBlocks(options: BlocksOptions): Promise<Blocks> {
+  const { files, layout, places, writable, onFault, fresh = false } = options;
   if (writable) for (const name of files.list(layout.tmp)) await files.remove(`${layout.tmp}/${name}`);
   const { last, next, salvaged } = await recover({ files, layout, places, writable, onFault });
   const segments = writable
-    ? openSegments(files, layout, { last, next }, (segment, blocks, end) =>
+    ? openSegments(files, layout, { last: fresh ? null : last, next }, (segment, blocks, end) =>
         places.add(
           blocks.map(({ digest, offset, length }) => ({
             digest,

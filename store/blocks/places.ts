@@ -25,6 +25,8 @@ export interface PlaceRow {
 export interface Places {
   get(digest: Digest): Place | undefined;
   add(rows: readonly PlaceRow[], cursor?: SegmentCursor): void;
+  /** Drops every row of a segment. O(rows). */
+  forget(segment: number): Promise<void>;
   cursor(): SegmentCursor | null;
   all(): AsyncIterable<PlaceRow>;
   /** Resolves when all rows are in the index, or could not be written: then they stay in memory until the end. */
@@ -62,6 +64,7 @@ export function openPlaces(index: Index): Places {
       return parsePlace(state.ahead.get(at) ?? index.get(at));
     },
     add: (rows, cursor) => add(state, rows, cursor),
+    forget: (segment) => forget(state, segment),
     cursor: () => readCursor(state.ahead.get(key.segmentCursor) ?? index.get(key.segmentCursor)),
     all: () => all(state),
     settle: () => state.writing ?? Promise.resolve(),
@@ -97,6 +100,14 @@ async function writeBehind(state: State): Promise<void> {
     for (const op of ops) if (state.ahead.get(op.key) === op.value) state.ahead.delete(op.key);
   }
   state.writing = null;
+}
+
+async function forget(state: State, segment: number): Promise<void> {
+  await state.writing;
+  const ops: Op[] = [];
+  for await (const { key: at, value } of state.index.range({ prefix: prefix.blocks }))
+    if (value.startsWith(`${segment}:`)) ops.push({ key: at, value: null });
+  await state.index.batch(ops);
 }
 
 async function* all(state: State): AsyncGenerator<PlaceRow> {

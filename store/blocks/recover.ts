@@ -13,7 +13,7 @@ import { isFault } from '../format/errors.ts';
 import { type Layout, segmentNumber } from '../keys.ts';
 import type { PlacedEntry } from './flush.ts';
 import type { PlaceRow, Places } from './places.ts';
-import { afterHeader, openWindow, type Stretch, scan, type Window } from './scan.ts';
+import { afterHeader, openWindow, SEGMENT_HEADER, type Stretch, scan, type Window } from './scan.ts';
 import type { OpenSegment } from './segments.ts';
 
 export interface Recovery {
@@ -85,7 +85,7 @@ async function recoverSegment(
   const fd = files.openRead(path);
   try {
     const window = openWindow(files, fd, size);
-    const start = from > 0 && from <= size ? from : (afterHeader(window) ?? 0);
+    const start = from > 0 && from <= size ? from : afterHeader(window);
     let end = start;
     let rows = 0;
     for (const part of scan(window, start)) {
@@ -103,7 +103,7 @@ async function recoverSegment(
         await places.settle();
       }
     }
-    return start === 0 ? null : { number, size: end };
+    return end < SEGMENT_HEADER.length ? null : { number, size: end };
   } finally {
     files.close(fd);
   }
@@ -153,7 +153,7 @@ async function recoverTail(recovery: Recovery, tail: Tail): Promise<OpenSegment 
     return null;
   }
   recovery.places.add([], { segment: number, offset: part.from });
-  return part.from === 0 ? null : { number, size: part.from };
+  return { number, size: part.from };
 }
 
 async function quarantineTail({ files, layout }: Recovery, { window, number, part }: Tail): Promise<void> {

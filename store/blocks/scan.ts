@@ -7,7 +7,7 @@
 
 import type { Files } from '../files.ts';
 import { sha256Hex } from '../format/crypto.ts';
-import { type Head, MAX_HEAD, readHead, readVarint } from '../frame.ts';
+import { carHeader, type Head, MAX_HEAD, readHead } from '../frame.ts';
 import { MAGIC, MAX_ENTRIES, type PlacedEntry, placed, readFlush, recordLength } from './flush.ts';
 
 export interface Flush {
@@ -52,11 +52,11 @@ export function openWindow(files: Files, fd: number, size: number): Window {
   };
 }
 
-/** Where the first section of a CAR begins, or null where there is no header. */
-export function afterHeader(window: Window): number | null {
-  const head = readVarint(window.bytes(0, 8), 0);
-  return head === null || head.length + head.value > window.size ? null : head.length + head.value;
-}
+/** How every segment begins. */
+export const SEGMENT_HEADER = carHeader([]);
+
+/** Where the first flush of a segment begins: behind the header, sound or not; a shorter file has none. */
+export const afterHeader = (window: Window): number => Math.min(SEGMENT_HEADER.length, window.size);
 
 /** All of a segment from `from` on, which is where a flush begins. O(bytes). */
 export function* scan(window: Window, from: number): Generator<Flush | Stretch> {

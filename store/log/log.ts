@@ -10,7 +10,7 @@ import { type Files, readWhole, writeDurably } from '../files.ts';
 import { type Checkpoint, openCheckpoint, printCheckpoint, signCheckpoint } from '../format/checkpoint.ts';
 import type { Cid } from '../format/cid.ts';
 import { sha256Hex } from '../format/crypto.ts';
-import { fail } from '../format/errors.ts';
+import { fail, isFault } from '../format/errors.ts';
 import {
   consistencyProof,
   type Frontier,
@@ -20,6 +20,7 @@ import {
   leafHash,
   openFrontier,
   rootAt,
+  treeRoot,
 } from '../format/merkle.ts';
 import { noteSigner, parseVerifierKey } from '../format/note.ts';
 import { entryBundle, TILE_WIDTH, type Tile } from '../format/tile.ts';
@@ -338,7 +339,8 @@ async function checkAgainstCheckpoint(state: State): Promise<void> {
     if (known === undefined || known === null) continue;
     if (known.size > size)
       fail('E_LOG_ROLLBACK', { where: state.origin, wanted: `${known.size} leaves`, found: `${size}` });
-    if (known.size > 0 && !(await sameRoot(state, known)))
+    if (known.size === 0 || (await sameRoot(state, known))) continue;
+    if (!(await remadeHashes(state, known)))
       fail('E_LOG_ROLLBACK', {
         where: state.origin,
         wanted: `the root signed at size ${known.size}`,
@@ -347,9 +349,34 @@ async function checkAgainstCheckpoint(state: State): Promise<void> {
   }
 }
 
-async function sameRoot(state: State, known: { size: number; root: Hash }): Promise<boolean> {
-  const root = await rootAt(known.size, (level, index) => mustHash(state, level, index));
-  return Buffer.compare(root, known.root) === 0;
+interface Known {
+  readonly size: number;
+  readonly root: Hash;
+}
+
+async function sameRoot(state: State, known: Known): Promise<boolean> {
+  try {
+    return same({ root: await rootAt(known.size, (level, index) => mustHash(state, level, index)) }, known);
+  } catch (error) {
+    if (isFault(error, 'E_STORE_DAMAGED')) return false;
+    throw error;
+  }
+}
+
+/** Where the leaves give the signed root and the stored hashes do not, the hashes are wrong: they are made again. */
+async function remadeHashes(state: State, known: Known): Promise<boolean> {
+  const hashes = [...lines(state, { count: 0, offset: 0 }, state.bytes)].map(({ bytes }) => leafHash(bytes));
+  if (!same({ root: treeRoot(hashes.slice(0, known.size)) }, known)) return false;
+  state.onFault({
+    kind: 'damaged',
+    where: state.paths.hashes,
+    wanted: 'the hashes of its leaves',
+    found: 'others',
+  });
+  state.frontier = openFrontier();
+  if (state.writable) await appendHashes(state.files, state.hashes, state.frontier, hashes);
+  else for (const hash of hashes) remember(state, hash);
+  return true;
 }
 
 async function append(state: State, leaves: readonly Leaf[]): Promise<readonly Line[]> {

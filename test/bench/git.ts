@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Codec, cidOf } from '../../store/format/cid.ts';
+import { type Codec, cidFromDigest, cidOf, type Digest } from '../../store/format/cid.ts';
 import { hasher, sha256Hex } from '../../store/format/crypto.ts';
 import type { Emit } from '../../store/format/reader.ts';
 import { importCommit } from '../../store/git/import.ts';
@@ -20,7 +20,7 @@ const hashOnly: Emit = async (bytes, codec: Codec = 'raw') => {
   if (bytes instanceof Uint8Array) return cidOf(codec, bytes);
   const running = hasher();
   for await (const part of bytes) running.update(part);
-  return cidOf('raw', Buffer.from(running.hex(), 'hex'));
+  return cidFromDigest('raw', running.hex() as Digest);
 };
 
 interface Cost {

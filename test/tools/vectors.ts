@@ -2,12 +2,12 @@
  * Vectors: what the formats are, as files. A module `test/**\/*.vectors.ts` exports `vectors()`, a map from file name
  * to content; `npm run vectors` writes them under `test/vectors/`, and a test demands that nothing would change.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Json, prettyJson } from '../../store/format/json.ts';
 
-/** File name (without folder) -> content. */
+/** File name below the folder, with `/` -> content. */
 export type Vectors = Readonly<Record<string, Json>>;
 
 // This module runs as dist/test/tools/vectors.js.
@@ -33,13 +33,17 @@ const GIVEN = ['stats.json', 'cases'];
 
 /** What is committed of our own: file name -> text. */
 export function committed(): Map<string, string> {
-  const names = readdirSync(folder)
-    .filter((name) => !GIVEN.includes(name))
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll(sep, '/'))
+    .filter((name) => name.endsWith('.json') && !GIVEN.includes(name.split('/')[0] ?? ''))
     .sort();
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
 /** Writes what `generate` gives. */
 export async function writeVectors(): Promise<void> {
-  for (const [name, text] of await generate()) writeFileSync(join(folder, name), text);
+  for (const [name, text] of await generate()) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
 }

@@ -58,6 +58,8 @@ export interface Binding {
 /** What the records of a store, or of a release, say about each other. Absent means not there. */
 export interface View {
   record(cid: Cid): Promise<AnyRecord>;
+  /** The bytes of a raw block. */
+  bytes(cid: Cid): Promise<Uint8Array>;
   byKind(kind: Kind): Promise<readonly Cid[]>;
   /** Records of `kind` that link to `cid`. */
   linkers(cid: Cid, kind: Kind): Promise<readonly Cid[]>;

@@ -5,7 +5,6 @@ import { derived, link } from './kit.ts';
 export const INELIGIBLE = [
   'void-status',
   'no-outcome',
-  'audit-mutation',
   'audit-missing',
   'certification-finding',
   'certification-refused',

@@ -31,6 +31,8 @@ export function evidence() {
   return schema;
 }
 
+/** A digest of bytes that need not be in any store: a program, a build. */
+export const digestText = () => z.string().regex(/^sha256:[0-9a-f]{64}$/);
 /** A short name made of lower-case letters, digits and hyphens. */
 export const id = () => z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
 /** An exact decimal: no exponent, no sign on zero. */

@@ -1,7 +1,7 @@
 /** `receipt`: all that one start came to. Written once for every start, whatever happened. */
 import { z } from 'zod';
 import { tag, verdictByTag } from './challenge.ts';
-import { count, decimal, evidence, link, map, micros, record, sentence } from './kit.ts';
+import { count, decimal, digestText, evidence, link, map, micros, record, sentence } from './kit.ts';
 
 /** DESIGN section 2, Statuses: those with an outcome, final without one, and ours (void). */
 export const OUTCOME_STATUSES = ['completed', 'timeout', 'agent_failed'] as const;
@@ -85,8 +85,8 @@ export const receipt = record('receipt', {
   spend: z.strictObject({ micros: micros(), requests: count(), inputTokens: count(), outputTokens: count() }),
   /** Seconds by step, as decimals. */
   timings: map(decimal()),
-  builds: map(z.strictObject({ version: sentence(), digest: evidence().exactOptional() })),
+  builds: map(z.strictObject({ version: sentence(), digest: digestText().exactOptional() })),
   agentVersion: sentence().exactOptional(),
-  agentBinary: evidence().exactOptional(),
+  agentBinary: digestText().exactOptional(),
 });
 export type Receipt = z.infer<typeof receipt>;

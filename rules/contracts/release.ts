@@ -4,8 +4,14 @@ import { count, derived, hex, link, portablePath, sentence } from './kit.ts';
 
 export const release = derived('release', {
   close: link('close'),
-  /** The signed checkpoint C1 that covers the close. */
-  checkpoint: link('raw'),
+  /** Verifier key of the family log (C2SP vkey). */
+  vkey: link('raw'),
+  /** The signed checkpoint that covers the study and stands before the first start. */
+  c0: link('raw'),
+  /** The signed checkpoint that covers the close. */
+  c1: link('raw'),
+  /** The leaves that C1 covers, one a line. */
+  entries: link('raw'),
   summary: link('summary'),
   reports: z.array(link('report')),
   claims: z.array(link('claim')),

@@ -5,6 +5,7 @@ import {
   decimal,
   decision,
   derivation,
+  digestText,
   evidence,
   id,
   link,
@@ -18,6 +19,8 @@ import {
 export const STAGES = ['pilot', 'history', 'main', 'extension', 'cross-check', 'exploratory'] as const;
 export const executorName = z.enum(['none', 'bwrap', 'docker']);
 export type ExecutorName = z.infer<typeof executorName>;
+/** How strong an executor isolates: a larger number is stronger. */
+export const strengthOf = (name: ExecutorName): number => executorName.options.indexOf(name);
 /** Why a run may be excluded: a closed list, none about outcomes. */
 export const EXCLUSION_REASONS = [
   'ineligible',
@@ -59,13 +62,13 @@ export const study = record('study', {
   previous: link('study').exactOptional(),
   stage: z.enum(STAGES),
   hypotheses: z.array(sentence()),
-  /** Each pair with its arms: arm name to condition. */
+  /** Each pair with the conditions it is run under; an arm has its condition's name. */
   pairs: z
     .array(
       z.strictObject({
         challenge: link('challenge'),
         fixture: link('fixture'),
-        arms: map(link('condition')),
+        conditions: z.array(link('condition')).min(1),
       }),
     )
     .min(1),
@@ -98,7 +101,7 @@ export const study = record('study', {
   network: z.literal('none'),
   caps: z.strictObject({ runMicros: micros(), stageMicros: micros(), totalMicros: micros() }),
   /** The builds under test, by provisioner name: recorded beside each point, never in the comparability key. */
-  builds: map(z.strictObject({ version: sentence(), digest: evidence().exactOptional() })),
+  builds: map(z.strictObject({ version: sentence(), digest: digestText().exactOptional() })),
   /** Price of the model in millionths of `currency` per million tokens. */
   prices: z.strictObject({
     currency: sentence(),
@@ -109,7 +112,7 @@ export const study = record('study', {
     cacheWriteMicros: micros().exactOptional(),
   }),
   /** Digest of the rule table that this study was registered under. */
-  rules: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  rules: digestText(),
   exclusionReasons: z.array(z.enum(EXCLUSION_REASONS)),
   /** What counts as a defect of the apparatus, decided without looking at outcomes. */
   defectRule: z.string(),

@@ -75,6 +75,7 @@ export function openBlocks(): Blocks {
     },
     view: {
       record: read,
+      bytes: get,
       byKind: async (kind) => filter(records, async (cid) => (await read(cid)).kind === kind),
       linkers: async (to: Cid, kind: Kind) =>
         filter(records, async (cid) => {

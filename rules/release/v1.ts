@@ -1,0 +1,115 @@
+/**
+ * `release`: the manifest of a publication. It names every file but itself and `seal/`, each with its digest: the blocks
+ * of the closure of all family-log records and of what derives from them, the log, the reports and the pages.
+ */
+import { type Cid, digestOf, link } from '../../store/format/cid.ts';
+import type { Reader } from '../../store/format/reader.ts';
+import { recordIn } from '../blocks.ts';
+import { parseEntries } from '../close/entries.ts';
+import { closureOf } from '../closure.ts';
+import type { Full } from '../contracts/kit.ts';
+import type { Release } from '../contracts/release.ts';
+import type { Report } from '../contracts/report.ts';
+import { referencesOf } from '../contracts/table.ts';
+import { defineRule, full, type Input, many, one, raw } from '../rule.ts';
+import { links } from '../runs.ts';
+import { blockPath, LOG_FILES, reportPath } from './files.ts';
+
+type File = Full<Release>['files'][number];
+
+export const releaseV1 = defineRule({
+  name: 'release',
+  v: 1,
+  scope: 'close',
+  gives: 'release',
+  needs: {
+    close: one('close'),
+    summary: one('summary'),
+    reports: many('report'),
+    claims: many('claim'),
+    vkey: raw,
+    c0: raw,
+    c1: raw,
+    entries: raw,
+  },
+  // Applied when someone publishes: which checkpoint covers the close is a matter of the log, not of records.
+  on: [],
+  bind: async () => [],
+  async apply({ close, summary, reports, claims, vkey, c0, c1, entries }, { reader }) {
+    const log = { vkey, c0, c1, entries };
+    const roots = [
+      ...parseEntries(entries.value).map(({ cid }) => cid),
+      close.cid,
+      summary.cid,
+      ...reports.map(({ cid }) => cid),
+      ...claims.map(({ cid }) => cid),
+      ...Object.values(log).map(({ cid }) => cid),
+    ];
+    const blocks = await closureOf(roots, reader);
+    const files = [
+      ...(await blockFiles(blocks, reader)),
+      ...logFiles(log),
+      ...(await reportFiles(reports, reader)),
+    ];
+    files.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return {
+      close: link(close.cid),
+      summary: link(summary.cid),
+      reports: links(reports.map(({ cid }) => cid)),
+      claims: links(claims.map(({ cid }) => cid)),
+      pages: [],
+      vkey: link(vkey.cid),
+      c0: link(c0.cid),
+      c1: link(c1.cid),
+      entries: link(entries.cid),
+      files,
+      withheld: await withheldCount(blocks, reader),
+    };
+  },
+});
+
+async function blockFiles(blocks: readonly Cid[], reader: Reader): Promise<File[]> {
+  const files: File[] = [];
+  for (const cid of blocks)
+    files.push({ path: blockPath(cid), digest: digestOf(cid), size: await sizeOf(cid, reader) });
+  return files;
+}
+
+async function sizeOf(cid: Cid, reader: Reader): Promise<number> {
+  let size = 0;
+  for await (const chunk of reader.stream(cid)) size += chunk.length;
+  return size;
+}
+
+type Log = Readonly<Record<keyof typeof LOG_FILES, Input<Uint8Array>>>;
+
+function logFiles(log: Log): File[] {
+  return (Object.keys(LOG_FILES) as (keyof Log)[]).map((name) => ({
+    path: LOG_FILES[name],
+    digest: digestOf(log[name].cid),
+    size: log[name].value.length,
+  }));
+}
+
+async function reportFiles(reports: readonly Input<Report>[], reader: Reader): Promise<File[]> {
+  const files: File[] = [];
+  for (const report of reports) {
+    for (const { name, bytes } of full(report).outputs) {
+      const size = await sizeOf(bytes['/'], reader);
+      files.push({ path: reportPath(name), digest: digestOf(bytes['/']), size });
+    }
+  }
+  return files;
+}
+
+/** How many evidence references stand in the published records: what a reader does not get. */
+async function withheldCount(blocks: readonly Cid[], reader: Reader): Promise<number> {
+  const held = new Set<string>();
+  const digests = new Set<string>(blocks.map(digestOf));
+  for (const cid of blocks) {
+    const record = await recordIn(cid, reader);
+    const evidence = record === undefined ? [] : referencesOf(record).evidence;
+    for (const reference of evidence) if (!digests.has(reference.slice(7))) held.add(reference);
+  }
+  return held.size;
+}

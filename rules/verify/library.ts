@@ -1,0 +1,85 @@
+/**
+ * The blocks of a publication as a Reader and a View: only files whose bytes are right are in it.
+ * Promises: every read is hashed again; a record that breaks its contract is a fault and not in the view.
+ */
+import { type Cid, cidOf, codecOf, digestOf } from '../../store/format/cid.ts';
+import { fail } from '../../store/format/errors.ts';
+import type { Reader } from '../../store/format/reader.ts';
+import { recordIn } from '../blocks.ts';
+import { derivationOf } from '../contracts/kit.ts';
+import { type AnyRecord, derivationKey, referencesOf } from '../contracts/table.ts';
+import { blockPath, cidOfPath } from '../release/files.ts';
+import type { View } from '../rule.ts';
+import { type Faults, guarded } from './fault.ts';
+import type { Publication } from './source.ts';
+
+export interface Library {
+  readonly reader: Reader;
+  readonly view: View;
+  readonly records: ReadonlyMap<Cid, AnyRecord>;
+  readonly blocks: ReadonlySet<Cid>;
+}
+
+/** Indexes the blocks at these paths. O(bytes of records). */
+export async function openLibrary(
+  source: Publication,
+  paths: ReadonlySet<string>,
+  faults: Faults,
+): Promise<Library> {
+  const places = new Map<string, string>();
+  const blocks = new Set<Cid>();
+  for (const path of paths) {
+    const cid = cidOfPath(path);
+    if (cid === undefined) continue;
+    blocks.add(cid);
+    places.set(digestOf(cid), path);
+  }
+  const reader = readerOf(source, places);
+  const records = new Map<Cid, AnyRecord>();
+  for (const cid of [...blocks].sort()) {
+    const record = await guarded(faults, 'record', cid, () => recordIn(cid, reader));
+    if (record !== undefined) records.set(cid, record);
+  }
+  return { reader, view: viewOf(reader, records), records, blocks };
+}
+
+function readerOf(source: Publication, places: ReadonlyMap<string, string>): Reader {
+  const placeOf = (cid: Cid): string =>
+    places.get(digestOf(cid)) ??
+    fail('E_NOT_FOUND', { where: blockPath(cid), wanted: cid, found: 'no such file' });
+  const get = async (cid: Cid): Promise<Uint8Array> => {
+    const bytes = await source.read(placeOf(cid));
+    const found = cidOf(codecOf(cid), bytes);
+    return found === cid ? bytes : fail('E_DIGEST', { where: blockPath(cid), wanted: cid, found });
+  };
+  return {
+    get,
+    has: async (cid) => places.has(digestOf(cid)),
+    async *stream(cid, range) {
+      const bytes = await get(cid);
+      yield range === undefined ? bytes : bytes.subarray(range.start, range.end);
+    },
+  };
+}
+
+function viewOf(reader: Reader, records: ReadonlyMap<Cid, AnyRecord>): View {
+  const kinds = new Map<string, Cid[]>();
+  const linkers = new Map<Cid, Cid[]>();
+  const derived = new Map<string, Cid>();
+  for (const [cid, record] of records) {
+    kinds.set(record.kind, [...(kinds.get(record.kind) ?? []), cid]);
+    for (const target of new Set(referencesOf(record).links.map((each) => each.cid))) {
+      linkers.set(target, [...(linkers.get(target) ?? []), cid]);
+    }
+    const derivation = derivationOf(record);
+    if (derivation !== undefined) derived.set(derivationKey(derivation), cid);
+  }
+  return {
+    record: async (cid) =>
+      records.get(cid) ?? fail('E_NOT_FOUND', { where: cid, wanted: 'a record of the release' }),
+    bytes: reader.get,
+    byKind: async (kind) => kinds.get(kind) ?? [],
+    linkers: async (cid, kind) => (linkers.get(cid) ?? []).filter((each) => records.get(each)?.kind === kind),
+    derived: async (key) => derived.get(key),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Close and publish: the family log up to here becomes what results are computed from, and the release its manifest.
+ * Order (DESIGN section 6): close leaf -> checkpoint C1 -> summary, report -> release leaf -> checkpoint C2.
+ */
+
+import { isRefused } from '../../rules/contracts/kit.ts';
+import { releaseV1 } from '../../rules/release/v1.ts';
+import { reportV1 } from '../../rules/report/v1.ts';
+import { keyFor, type Rule } from '../../rules/rule.ts';
+import { derivedBy, viewAs } from '../../rules/runs.ts';
+import { summaryV1 } from '../../rules/summary/v1.ts';
+import { type Cid, link } from '../../store/format/cid.ts';
+import type { Value } from '../../store/format/codec.ts';
+import { fail } from '../../store/format/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { familyOf, standingOf } from '../family.ts';
+import { deriveOne, type Trigger } from '../trigger.ts';
+import { viewOf } from '../view.ts';
+import { c0Of } from './register.ts';
+
+async function logOf(store: Store, family: Cid) {
+  return (
+    (await store.logs.ofFamily(family)) ?? fail('E_NOT_FOUND', { where: family, wanted: 'a family log' })
+  );
+}
+
+async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}
+
+/** Closes a family at its log's present size. */
+export async function closeFamily(store: Store, family: Cid, by: { who: string; why: string }): Promise<Cid> {
+  const { origin, size } = await logOf(store, family);
+  const entries = await store.put(await joined(store.logs.leafBytes(origin, { start: 0, end: size })));
+  const root = Buffer.from(await store.logs.root(origin, size)).toString('hex');
+  const { study } = await standingOf(store, family);
+  const record = { kind: 'close', v: 1, ...by, study: link(study.cid), size, root, entries: link(entries) };
+  return (await store.record(record as unknown as Value)).cid;
+}
+
+export interface Reported {
+  readonly summary: Cid;
+  readonly report: Cid;
+}
+
+/** The summary and report of a close. Throws E_GATE where a rule refused. */
+export async function reportClose(store: Store, trigger: Trigger, close: Cid): Promise<Reported> {
+  await trigger.settle();
+  const view = viewOf(store);
+  const summary = await derivedBy(summaryV1, close, view);
+  if (summary === undefined || isRefused(summary.value)) {
+    const found = summary === undefined ? 'none' : refusalOf(summary.value);
+    fail('E_GATE', { where: close, wanted: 'a summary', found });
+  }
+  const report = await derivedBy(reportV1, summary.cid, view);
+  if (report === undefined || isRefused(report.value)) {
+    fail('E_GATE', {
+      where: close,
+      wanted: 'a report',
+      found: report === undefined ? 'none' : refusalOf(report.value),
+    });
+  }
+  return { summary: summary.cid, report: report.cid };
+}
+
+const refusalOf = (value: object): string =>
+  'refused' in value ? (value.refused as { detail: string }).detail : 'unreadable';
+
+/** Derives and logs the release of a close, covered by a checkpoint. Gives its cid. */
+export async function publish(store: Store, trigger: Trigger, close: Cid): Promise<Cid> {
+  const { summary, report } = await reportClose(store, trigger, close);
+  const view = viewOf(store);
+  const { study, size } = await viewAs('close', close, view);
+  const log = await logOf(store, await familyOf(store, study['/']));
+  const covered = await leafIndex(store, close);
+  const binding = {
+    inputs: {
+      close,
+      summary,
+      reports: [report],
+      claims: await view.linkers(close, 'claim'),
+      vkey: await store.put(Buffer.from(`${log.vkey}\n`, 'utf8')),
+      c0: await store.put(await c0Of(store, await familyOf(store, study['/']))),
+      c1: await store.put(await store.logs.checkpoint(log.origin, covered + 1)),
+      entries: await store.put(
+        await joined(store.logs.leafBytes(log.origin, { start: 0, end: covered + 1 })),
+      ),
+    },
+  };
+  if (covered < size) fail('E_INTERNAL', { where: close, wanted: 'a close after what it covers' });
+  await deriveOne(releaseV1 as unknown as Rule, binding, store, view);
+  const release = await view.derived(keyFor(releaseV1, binding));
+  if (release === undefined) fail('E_INTERNAL', { where: close, wanted: 'a release' });
+  await store.logs.checkpoint(log.origin);
+  return release;
+}
+
+async function leafIndex(store: Store, cid: Cid): Promise<number> {
+  const leaf = await store.leafOf(cid);
+  return leaf?.index ?? fail('E_INTERNAL', { where: cid, wanted: 'a leaf' });
+}

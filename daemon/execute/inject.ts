@@ -1,0 +1,68 @@
+/** Memory with the prompt: asks the provisioner once a turn and writes down what was handed over. */
+
+import { type Memory, memoryBlock, memoryId } from '../../rules/memory/block.ts';
+import { type Cid, digestOf, type Evidence, evidence, link } from '../../store/format/cid.ts';
+import { fail } from '../../store/format/errors.ts';
+import type { Injection as HandedOver } from '../agents/adapter.ts';
+import { put, type State, type Task } from './task.ts';
+
+/** How many memories a recall may give, unless the condition says otherwise (`parameters.limit`). */
+const LIMIT = 5;
+
+export interface Injected {
+  readonly records: readonly Cid[];
+  readonly texts: readonly HandedOver[];
+}
+
+/** What goes before the prompt of this turn. Memory comes with the first prompt only. Throws E_PROVISION. */
+export async function injectWithPrompt(
+  task: Task,
+  state: State,
+  turn: number,
+  prompt: string,
+): Promise<Injected> {
+  const { channel } = task.condition.value;
+  if (channel !== 'prompt' || turn !== 1) return { records: [], texts: [] };
+  const { provisioner } = task.world;
+  if (provisioner?.recall === undefined || state.project === undefined || state.start === undefined) {
+    fail('E_PROVISION', { where: 'recall', wanted: 'a provisioner that recalls', found: 'none' });
+  }
+  const limit = Number(task.condition.value.parameters.limit ?? LIMIT);
+  const { value, raw } = await provisioner.recall({ project: state.project, query: prompt, channel, limit });
+  const memories = value.memories.map(({ id, text }) => ({ id: memoryId(text), text, origin: id }));
+  const kept = evidence(digestOf(await task.store.put(raw)));
+  const record = await injectionRecord(task, { start: state.start, turn, channel, memories, reply: kept });
+  const block = { channel, text: memoryBlock(memories), memories: memories.map(({ id }) => id) };
+  return { records: [record], texts: memories.length === 0 ? [] : [block] };
+}
+
+interface Given {
+  readonly start: Cid;
+  readonly turn: number;
+  readonly channel: 'prompt' | 'tool';
+  readonly memories: readonly (Memory & { readonly origin?: string })[];
+  readonly reply: Evidence;
+}
+
+/** Stores the texts and puts the injection record. */
+export async function injectionRecord(task: Task, given: Given): Promise<Cid> {
+  const memories = [];
+  for (const { id, text, origin } of given.memories) {
+    const bytes = link(await task.store.put(Buffer.from(text, 'utf8')));
+    memories.push({ id, text: bytes, lessons: [], ...(origin === undefined ? {} : { origin }) });
+  }
+  return put(task, {
+    kind: 'injection',
+    v: 1,
+    start: link(given.start),
+    condition: link(task.condition.cid),
+    fixture: link(task.fixture.cid),
+    challenge: link(task.challenge.cid),
+    agent: link(task.agent.cid),
+    turn: given.turn,
+    channel: given.channel,
+    memories,
+    bytes: given.memories.reduce((total, { text }) => total + Buffer.byteLength(text), 0),
+    reply: given.reply,
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * The memory product's part: restore before, probe before (which decides), probe after and destroy (which do not).
+ * Promises: no agent starts where memory is absent that should be there, present that should not, or not what was
+ * certified; the verdict on a snapshot is the pure rule of rules/provision.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { judgeProvision } from '../../rules/provision/judge.ts';
+import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
+import { fail } from '../../store/format/errors.ts';
+import type { State, Step, Task } from './task.ts';
+
+/** The graph that this arm restores; undefined for a control. */
+function graphOf(task: Task) {
+  const { source, graph } = task.condition.value;
+  if (source.type !== 'provisioner' || graph === undefined) return undefined;
+  return (
+    task.fixture.value.graphs[graph] ??
+    fail('E_CONFIG', { where: 'condition', wanted: 'a graph of the fixture', found: graph })
+  );
+}
+
+export const restore: Step = {
+  name: 'restore',
+  when: 'ok',
+  voids: 'provision_failed',
+  async run(task, state) {
+    const { provisioner } = task.world;
+    if (provisioner === undefined) return {};
+    const graph = graphOf(task);
+    const artifact = graph === undefined ? null : await stage(task, graph.state['/']);
+    const { value, raw } = await provisioner.restore({
+      fixture: task.fixture.value.id,
+      graphArm: graph === undefined ? null : (task.condition.value.graph ?? null),
+      runIdentity: task.token,
+      artifacts: { evidenceCorpus: null, graph: artifact },
+    });
+    const kept = await keep(task, state, 'restore', raw);
+    return { project: value.project, queueBefore: value.queue_before_count, ...kept };
+  },
+};
+
+/** Writes the state file below the fixture root, named by its digest. */
+async function stage(task: Task, cid: Cid): Promise<{ path: string; sha256: string }> {
+  const sha256 = digestOf(cid);
+  const path = `${task.token}-${sha256.slice(0, 16)}.state`;
+  await mkdir(task.world.fixtureRoot, { recursive: true });
+  await writeFile(join(task.world.fixtureRoot, path), await task.store.get(cid));
+  return { path, sha256 };
+}
+
+export const probe: Step = {
+  name: 'probe',
+  when: 'ok',
+  voids: 'provision_failed',
+  async run(task, state) {
+    const { provisioner } = task.world;
+    if (provisioner === undefined || state.project === undefined) return {};
+    const { value, raw } = await provisioner.snapshot({ project: state.project });
+    const kept = await keep(task, state, 'snapshot-before', raw);
+    const { state: counts, probes, queue_after_count } = value;
+    const found = {
+      queueBeforeCount: state.queueBefore ?? 0,
+      queueAfterCount: queue_after_count,
+      state: counts,
+      probes,
+    };
+    const judged = judgeProvision(found, graphOf(task)?.expect);
+    if (judged.verdict === 'ok') return kept;
+    const fault = { step: 'probe', code: judged.verdict, detail: judged.reason };
+    return { ...kept, ending: { status: judged.verdict, fault } };
+  },
+};
+
+/** Recorded, decides nothing: a fault here is noted in the receipt and the run stands. */
+export const probeAfter: Step = {
+  name: 'probe-after',
+  when: 'outcome',
+  async run(task, state) {
+    const { provisioner } = task.world;
+    if (provisioner === undefined || state.project === undefined) return {};
+    const answer = await provisioner.snapshot({ project: state.project }).catch(() => undefined);
+    return answer === undefined ? {} : keep(task, state, 'snapshot-after', answer.raw);
+  },
+};
+
+export const destroy: Step = {
+  name: 'destroy',
+  when: 'always',
+  async run(task, state) {
+    const { provisioner } = task.world;
+    if (provisioner === undefined || state.project === undefined) return {};
+    const answer = await provisioner.destroy({ project: state.project }).catch(() => undefined);
+    return answer === undefined ? {} : keep(task, state, 'destroy', answer.raw);
+  },
+};
+
+type Verb = State['replies'][number]['verb'];
+
+async function keep(task: Task, state: State, verb: Verb, raw: Uint8Array): Promise<Pick<State, 'replies'>> {
+  const cid = await task.store.put(raw);
+  return { replies: [...state.replies, { verb, bytes: evidence(digestOf(cid)) }] };
+}

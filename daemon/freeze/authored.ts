@@ -1,0 +1,43 @@
+/**
+ * What an author writes: JSON files read strictly, and paths that may not leave their folder.
+ * Promises: an unknown field, a wrong type or a path out of the folder is E_CONTRACT or E_PATH with file and field.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { fail, isFault } from '../../store/format/errors.ts';
+import { parseJson } from '../../store/format/json.ts';
+import { parsePortable } from '../../store/format/path.ts';
+
+/** Reads a JSON file by its schema. Throws E_NOT_FOUND, E_JSON, E_CONTRACT. */
+export async function readAuthored<S extends z.ZodType>(file: string, schema: S): Promise<z.infer<S>> {
+  const result = schema.safeParse(await readJsonFile(file));
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  return fail('E_CONTRACT', {
+    where: `${file} /${issue?.path.join('/') ?? ''}`,
+    found: issue?.message ?? 'another shape',
+  });
+}
+
+async function readJsonFile(file: string) {
+  const bytes = await readBytes(file);
+  try {
+    return parseJson(bytes);
+  } catch (cause) {
+    if (!isFault(cause, 'E_JSON')) throw cause;
+    return fail('E_JSON', { ...cause.data, where: `${file} ${cause.data.where ?? ''}`.trim(), cause });
+  }
+}
+
+/** The bytes of a file. Throws E_NOT_FOUND. */
+export async function readBytes(file: string): Promise<Uint8Array> {
+  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    fail(cause.code === 'ENOENT' ? 'E_NOT_FOUND' : 'E_IO', { where: file, wanted: 'a readable file', cause });
+  });
+}
+
+/** A path below `folder`, as an author writes it. Throws E_PATH. */
+export function below(folder: string, path: string): string {
+  return join(folder, ...parsePortable(path).split('/'));
+}

@@ -1,10 +1,12 @@
 /**
  * Which store a verb means, and how it is opened.
  * Promises: `--store`, then ASHLAR_STORE, then the nearest `.ashlar` upwards; what was opened is closed. A verb that only
- * reads does not wait for another owner: it opens the store read-only beside it.
+ * reads does not wait for an owner that does not serve: it opens the store read-only beside it. Where the owner serves,
+ * every verb works through it.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { connectOwner } from '../daemon/api/client.ts';
 import { KIND_TABLE } from '../rules/contracts/table.ts';
 import { fail, isFault } from '../store/format/errors.ts';
 import { type OpenOptions, openStore } from '../store/open.ts';
@@ -51,7 +53,7 @@ export async function withStore<T>(
 }
 
 export async function openAt(path: string, access: Access): Promise<Store> {
-  const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date() };
+  const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date(), connect: connectOwner };
   if (access === 'write') return openStore(path, options);
   try {
     return await openStore(path, { ...options, patience: READER_PATIENCE });

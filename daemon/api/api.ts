@@ -5,6 +5,7 @@
  * Does not promise: TLS. Put a proxy in front for that; every answer under a CID checks itself.
  */
 import { chmodSync, rmSync } from 'node:fs';
+import { pid } from 'node:process';
 import bearerAuth from '@fastify/bearer-auth';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
@@ -32,6 +33,7 @@ import { LIMITS, type Limits, type Parts } from './parts.ts';
 import { pending, why } from './pending.ts';
 import { noQuery } from './query.ts';
 import { records } from './records.ts';
+import { socketOf } from './socket.ts';
 
 /** A unix socket, or a port (0: any) of a host (127.0.0.1 unless said). */
 export type Listen = { readonly socket: string } | { readonly host?: string; readonly port: number };
@@ -65,6 +67,22 @@ export async function openApi(store: Store, options: ApiOptions): Promise<Api> {
 }
 
 const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/**
+ * Serves the store that this process owns to the other processes of its user, and says so in the store. Throws
+ * E_CONFIG.
+ */
+export async function openOwnApi(
+  store: Store,
+  environment: Readonly<Record<string, string | undefined>>,
+  options: Omit<ApiOptions, 'listen' | 'token' | 'readOnly'> = {},
+): Promise<Api> {
+  const socket = socketOf(store.path, environment);
+  const api = await openApi(store, { ...options, listen: { socket } });
+  // Dying before this: a socket that nobody knows of; the next owner replaces it.
+  await store.announce({ pid, socket });
+  return api;
+}
 
 /** The same without listening, for whoever injects requests. */
 export async function buildApi(store: Store, options: ApiOptions): Promise<FastifyInstance> {

@@ -79,7 +79,7 @@ export function wholeWord(term: string): Find {
   const body = term.replaceAll('-', '[-_. ]?');
   // An escape before the word is no letter of it: `\n`, `%2F`.
   const before = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtfb])|(?<=%[0-9A-Fa-f]{2}))';
-  const pattern = new RegExp(`${before}${body}(?![A-Za-z0-9])`, 'gi');
+  const pattern = new RegExp(`${body}(?<=${before}${body})(?![A-Za-z0-9])`, 'gi');
   return (text, from, own) => {
     pattern.lastIndex = from;
     return within(pattern.exec(text)?.index, own);

@@ -4,7 +4,7 @@
  * program's group is killed; when `done` resolves, no member lives.
  * Does not promise: hard limits. Memory and processes are sampled; between two samples a program can exceed them.
  */
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -62,23 +62,10 @@ type Ended = 'timeout' | 'stopped' | 'oom' | 'pids';
 export async function launch(spec: Launch): Promise<Running> {
   const since = process.hrtime.bigint();
   const streams = await openStreams(spec);
-  const child = spawn('/bin/sh', ['-c', GATE, 'sh', ...spec.argv], {
-    cwd: '/',
-    detached: true,
-    env: { PATH },
-    stdio: [streams.stdin, streams.stdout.writer, streams.stderr.writer, 'pipe', 'pipe', 'pipe'],
-  });
+  const child = await startGate(spec, streams);
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  const spawned = once(child, 'spawn');
-  for (const fd of [streams.stdin, streams.stdout.writer, streams.stderr.writer]) closeSync(fd);
-  try {
-    await spawned;
-  } catch (cause) {
-    streams.destroy();
-    fail('E_EXECUTOR', { wanted: 'a started process', found: String(cause), cause });
-  }
   const pid = child.pid ?? 0;
   const leader: ProcessId = { pid, start: readProcess(pid)?.start ?? 0 };
   spec.record(leader);
@@ -111,6 +98,26 @@ export async function launch(spec: Launch): Promise<Running> {
     return finished({ ...out, code, signal, ended, since });
   };
   return { done: finish(), stop: () => end('stopped') };
+}
+
+/** Throws E_EXECUTOR where the system refuses: no process left, or a command line that is too long or holds a NUL. */
+async function startGate(spec: Launch, streams: Streams): Promise<ChildProcess> {
+  const { stdin, stdout, stderr } = streams;
+  try {
+    const child = spawn('/bin/sh', ['-c', GATE, 'sh', ...spec.argv], {
+      cwd: '/',
+      detached: true,
+      env: { PATH },
+      stdio: [stdin, stdout.writer, stderr.writer, 'pipe', 'pipe', 'pipe'],
+    });
+    await once(child, 'spawn');
+    return child;
+  } catch (cause) {
+    streams.destroy();
+    return fail('E_EXECUTOR', { wanted: 'a started process', found: String(cause), cause });
+  } finally {
+    for (const fd of [stdin, stdout.writer, stderr.writer]) closeSync(fd);
+  }
 }
 
 /** The deadline and the sampled limits; returns the way to call them off. */
@@ -158,8 +165,22 @@ function watch(group: number): { release(): void } {
   return { release: () => void watchdog.stdin.end('done\n') };
 }
 
+interface Pipe {
+  readonly writer: number;
+  readonly socket: Socket;
+  readonly capture: Capture;
+  readonly closed: Promise<void>;
+}
+
+interface Streams {
+  readonly stdin: number;
+  readonly stdout: Pipe;
+  readonly stderr: Pipe;
+  destroy(): void;
+}
+
 /** Named pipes instead of Node's socket pairs: a program may open /dev/stdout, which a socket refuses. */
-async function openStreams({ folder, command }: Launch) {
+async function openStreams({ folder, command }: Launch): Promise<Streams> {
   const [input, output, errors] = ['0', '1', '2'].map((name) => join(folder, `fd${name}`)) as [
     string,
     string,
@@ -184,7 +205,7 @@ async function openStreams({ folder, command }: Launch) {
   }
 }
 
-function openPipe(path: string, cap: number) {
+function openPipe(path: string, cap: number): Pipe {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY);
   const kept = capture(cap);

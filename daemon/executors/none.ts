@@ -5,8 +5,10 @@
  * group and session and clears its environment can survive unseen. Memory and processes are sampled, cpus
  * are not limited. Read-only files are copies that the program could change.
  */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { fail } from '../../store/format/errors.ts';
 import type { Executor, Sandbox, SandboxSpec } from './executor.ts';
 import { createFolder, reapFolders, type SandboxFolder } from './folder.ts';
 import { hostFacts } from './host.ts';
@@ -63,8 +65,12 @@ function openSandbox(spec: SandboxSpec, folder: SandboxFolder, relay: HostRelay,
     run: (command) =>
       seat.take(
         async () => {
+          const { relaySocket } = command;
+          if (relaySocket !== undefined && !existsSync(relaySocket)) {
+            fail('E_EXECUTOR', { where: relaySocket, wanted: "the meter's socket", found: 'nothing' });
+          }
           folder.emptyTemp();
-          relay.attach(command.relaySocket);
+          relay.attach(relaySocket);
           return launch({
             argv: begin(command.argv, command.cwd ?? folder.workspace, { ...environment, ...command.env }),
             command,

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { openDocker } from '../../daemon/executors/docker/docker.ts';
 import { openEngine } from '../../daemon/executors/docker/engine.ts';
-import { loadImage, makeHostImage } from '../../daemon/executors/docker/image.ts';
+import { importImage, loadImage, makeHostImage } from '../../daemon/executors/docker/image.ts';
 import { digestOf, evidence } from '../../store/format/cid.ts';
 import { executorSuite } from '../suite/executor.ts';
 import { memoryBlocks, putSnapshot } from '../suite/memory.ts';
@@ -24,7 +24,13 @@ t.test('an image is loaded by digest, and one that is not what it says is refuse
   const image = await makeHostImage(blocks.emit);
   const engine = openEngine();
   await loadImage(engine, blocks.reader, image);
-  t.same(await engine.imageLayers(image.configDigest), image.layers);
+  t.same((await engine.image(image.configDigest))?.layers, image.layers);
+  t.same(
+    await importImage(engine, image.configDigest, memoryBlocks().emit),
+    image,
+    'and is imported as what it is',
+  );
+  await t.rejects(importImage(engine, 'no/such:image', blocks.emit), { code: 'E_NOT_FOUND' });
   const other = evidence(digestOf(await blocks.emit(Buffer.from('no layer'))));
   const lies = { ...image, layers: [other] };
   await t.rejects(loadImage(engine, blocks.reader, lies), { code: 'E_EXECUTOR' });
@@ -76,28 +82,64 @@ t.test('limits reach the kernel, the root is read-only, and an oom of a child is
   t.equal((await sandbox.snapshot(blocks.emit)).snapshot, workspace, 'a missing folder is not made');
 });
 
-t.test(
-  "a relay whose socket leads nowhere is the program's trouble, one that cannot start is ours",
-  async (t) => {
-    const blocks = memoryBlocks();
-    const executor = openDocker();
-    t.teardown(() => executor.close());
-    const image = await makeHostImage(blocks.emit);
-    const workspace = await putSnapshot({}, blocks.emit);
-    const sandbox = await executor.open({
-      owner: 'o',
-      token: 't',
-      image,
-      limits: LIMITS,
-      workspace,
-      reader: blocks.reader,
-    });
-    await t.rejects(sandbox.run({ ...COMMAND, argv: ['true'], relaySocket: '/no/such/socket' }), {
-      code: 'E_EXECUTOR',
-    });
-    t.match(await sandbox.run({ ...COMMAND, argv: ['true'] }), { exit: 0 });
-  },
-);
+t.test('what an image wants to add, be, or do is not done', async (t) => {
+  const blocks = memoryBlocks();
+  const executor = openDocker();
+  t.teardown(() => executor.close());
+  const host = await makeHostImage(blocks.emit);
+  const config = {
+    architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    config: {
+      Env: ['PATH=/nowhere', 'IMAGE_SAYS=hello'],
+      Entrypoint: ['sleep', '600'],
+      User: '0',
+      WorkingDir: '/nowhere',
+      Healthcheck: { Test: ['CMD', 'touch', '/workspace/healthy'], Interval: 1_000_000_000 },
+    },
+    os: 'linux',
+    rootfs: { diff_ids: host.layers, type: 'layers' },
+  };
+  const configDigest = evidence(digestOf(await blocks.emit(Buffer.from(JSON.stringify(config)))));
+  const image = { configDigest, layers: host.layers };
+  const workspace = await putSnapshot({}, blocks.emit);
+  const sandbox = await executor.open({
+    owner: 'o',
+    token: 't',
+    image,
+    limits: LIMITS,
+    workspace,
+    reader: blocks.reader,
+  });
+  const argv = [
+    'node',
+    '-e',
+    'console.log(Object.keys(process.env).sort().join(), process.getuid(), process.cwd())',
+  ];
+  const seen = await sandbox.run({ ...COMMAND, argv });
+  t.equal(Buffer.from(seen.stdout).toString(), 'HOME,PATH,TMPDIR 1000 /workspace\n');
+  await sandbox.run({ ...COMMAND, argv: ['sleep', '3'] });
+  t.equal((await sandbox.snapshot(blocks.emit)).snapshot, workspace, 'no health check has run');
+});
+
+t.test('a relay that cannot start is our fault, and leaves the sandbox usable', async (t) => {
+  const blocks = memoryBlocks();
+  const executor = openDocker();
+  t.teardown(() => executor.close());
+  const image = await makeHostImage(blocks.emit);
+  const workspace = await putSnapshot({}, blocks.emit);
+  const sandbox = await executor.open({
+    owner: 'o',
+    token: 't',
+    image,
+    limits: LIMITS,
+    workspace,
+    reader: blocks.reader,
+  });
+  await t.rejects(sandbox.run({ ...COMMAND, argv: ['true'], relaySocket: '/no/such/socket' }), {
+    code: 'E_EXECUTOR',
+  });
+  t.match(await sandbox.run({ ...COMMAND, argv: ['true'] }), { exit: 0 });
+});
 
 t.test('without an engine or an image the fault says so', async (t) => {
   const { reader, emit } = memoryBlocks();

@@ -9,7 +9,7 @@ import { capture, secondsSince } from '../capture.ts';
 import type { Command, Finished } from '../executor.ts';
 import type { Running } from '../launch.ts';
 import type { ContainerSpec, ContainerState, Engine } from './engine.ts';
-import { watchProcesses } from './evidence.ts';
+import { watchLimits } from './evidence.ts';
 import { frameReader } from './frames.ts';
 
 const LONGEST_MS = 2 ** 31 - 1;
@@ -80,11 +80,11 @@ async function follow(
   closed.catch(() => undefined);
   if (refused !== undefined) return { exit: refused.exit, pidsHit: false, oom: async () => false };
   const state = await engine.inspect(id);
-  const pids = watchProcesses(state?.pid ?? 0);
+  const limits = watchLimits(state?.pid ?? 0);
   try {
     await Promise.all([engine.wait(id), closed]);
   } finally {
-    pids.end();
+    limits.end();
   }
   const last = await engine.inspect(id);
   if (last === undefined || last.running) {
@@ -96,9 +96,9 @@ async function follow(
   }
   return {
     exit: last.exit,
-    pidsHit: pids.hit(),
+    pidsHit: limits.pidsHit(),
     // The state speaks of the first process only; the kernel's event of every one.
-    oom: async (since) => last.oom || (await engine.sawOom(id, since)),
+    oom: async (since) => last.oom || limits.oom() || (await engine.sawOom(id, since)),
   };
 }
 

@@ -75,10 +75,10 @@ export function openDocker(options: DockerOptions = {}): Executor {
       const { image } = spec;
       if (image === undefined) fail('E_EXECUTOR', { wanted: 'an image', found: 'none' });
       const tools = options.tools ?? { image, reader: spec.reader };
-      await loadImage(engine, spec.reader, image);
-      await loadImage(engine, tools.reader, tools.image);
+      const { env } = await loadImage(engine, spec.reader, image);
+      if (tools.image.configDigest !== image.configDigest) await loadImage(engine, tools.reader, tools.image);
       const volumes = await fillVolumes(engine, { ...spec, image });
-      const images = { own: image.configDigest, tools: tools.image.configDigest };
+      const images = { own: image.configDigest, env, tools: tools.image.configDigest };
       const sandbox = openSandbox(engine, spec, volumes, images, () => open.delete(sandbox));
       open.add(sandbox);
       return sandbox;
@@ -109,6 +109,13 @@ async function reap(engine: Engine, owner: string): Promise<string[]> {
       await sleep(REAP_PAUSE_MS);
     }
   }
+}
+
+interface Images {
+  readonly own: string;
+  /** What the own image would add to a program's environment. */
+  readonly env: readonly string[];
+  readonly tools: string;
 }
 
 /** The volumes of one sandbox, and a container that never runs: archives go in and out through it. */
@@ -181,6 +188,7 @@ function bare(image: string, labels: Readonly<Record<string, string>>): Containe
     image,
     argv: ['true'],
     env: [],
+    unset: [],
     user: `${AGENT.uid}:${AGENT.gid}`,
     cwd: '/',
     hostname: HOSTNAME,
@@ -198,7 +206,7 @@ function openSandbox(
   engine: Engine,
   spec: SandboxSpec,
   volumes: Volumes,
-  images: { own: string; tools: string },
+  images: Images,
   gone: () => void,
 ): Sandbox {
   const seat = openSeat();
@@ -255,7 +263,7 @@ function mountsOf({ workspace, home, readOnly }: Volumes): string[] {
 interface Run {
   readonly spec: SandboxSpec;
   readonly volumes: Volumes;
-  readonly images: { readonly own: string; readonly tools: string };
+  readonly images: Images;
   readonly command: Command;
 }
 
@@ -283,6 +291,7 @@ async function runInContainer(
         ...bare(images.own, labels),
         argv: command.argv,
         env: Object.entries({ ...ENVIRONMENT, ...command.env }).map(([name, value]) => `${name}=${value}`),
+        unset: images.env,
         cwd,
         hostname: network === 'none' ? HOSTNAME : null,
         network,

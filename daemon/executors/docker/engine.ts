@@ -23,6 +23,8 @@ export interface ContainerSpec {
   readonly image: string;
   readonly argv: readonly string[];
   readonly env: readonly string[];
+  /** Names that the image or the engine would add, and that shall not be there. */
+  readonly unset: readonly string[];
   readonly user: string;
   readonly cwd: string;
   /** Null where the network is another container's, whose name is shown. */
@@ -36,6 +38,15 @@ export interface ContainerSpec {
   readonly stdin: boolean;
   readonly readOnlyRoot: boolean;
   readonly limits?: { readonly cpus: number; readonly memoryMb: number; readonly pids: number };
+}
+
+export interface ImageFacts {
+  /** `sha256:<hex>` of the config. */
+  readonly id: string;
+  /** Diff ids. */
+  readonly layers: readonly string[];
+  /** Names in the environment that the image sets. */
+  readonly env: readonly string[];
 }
 
 export interface ContainerState {
@@ -53,9 +64,10 @@ export interface Labelled {
 
 export interface Engine {
   facts(): Promise<{ version: string; api: string; kernel: string; driver: string; runtime: string }>;
-  /** The image's layers as diff ids, or undefined where it is not there. */
-  imageLayers(id: string): Promise<readonly string[] | undefined>;
+  /** Undefined where it is not there. */
+  image(reference: string): Promise<ImageFacts | undefined>;
   loadImage(archive: AsyncIterable<Uint8Array>): Promise<void>;
+  saveImage(reference: string): Promise<AsyncIterable<Uint8Array>>;
   createVolume(name: string, labels: Readonly<Record<string, string>>): Promise<void>;
   removeVolume(name: string): Promise<void>;
   create(spec: ContainerSpec): Promise<string>;
@@ -127,7 +139,7 @@ async function connect(host: string | undefined): Promise<Dockerode> {
 
 type Client = () => Promise<Dockerode>;
 
-function imageCalls(docker: Client): Pick<Engine, 'facts' | 'imageLayers' | 'loadImage'> {
+function imageCalls(docker: Client): Pick<Engine, 'facts' | 'image' | 'loadImage' | 'saveImage'> {
   return {
     async facts() {
       const [version, info] = await call(
@@ -145,9 +157,15 @@ function imageCalls(docker: Client): Pick<Engine, 'facts' | 'imageLayers' | 'loa
         runtime: String(info.DefaultRuntime),
       };
     },
-    async imageLayers(id) {
-      const found = await gone(404, call('inspect image', (await docker()).getImage(id).inspect()));
-      return found?.RootFS.Layers;
+    async image(reference) {
+      const found = await gone(404, call('inspect image', (await docker()).getImage(reference).inspect()));
+      if (found === undefined) return undefined;
+      const env = (found.Config.Env ?? []).map((one) => one.split('=')[0] as string);
+      return { id: found.Id, layers: found.RootFS.Layers ?? [], env };
+    },
+    async saveImage(reference) {
+      const stream = await call('save', (await docker()).getImage(reference).get());
+      return stream as NodeJS.ReadableStream & AsyncIterable<Uint8Array>;
     },
     async loadImage(archive) {
       const answer = await call(
@@ -219,8 +237,8 @@ function createOptions(spec: ContainerSpec): Dockerode.ContainerCreateOptions {
     Image: spec.image,
     Entrypoint: [...spec.argv],
     Cmd: [],
-    // A name without a value takes out what the engine would add of its own.
-    Env: [...spec.env, ...(spec.env.some((one) => one.startsWith('HOSTNAME=')) ? [] : ['HOSTNAME'])],
+    Env: environment(spec),
+    Healthcheck: { Test: ['NONE'] },
     User: spec.user,
     WorkingDir: spec.cwd,
     ...(spec.hostname === null ? {} : { Hostname: spec.hostname }),
@@ -250,6 +268,12 @@ function createOptions(spec: ContainerSpec): Dockerode.ContainerCreateOptions {
       ...(limits === undefined ? {} : limitOptions(limits)),
     },
   };
+}
+
+/** A name without a value takes out what image or engine would add of their own. */
+function environment({ env, unset }: ContainerSpec): string[] {
+  const given = new Set(env.map((one) => one.split('=')[0]));
+  return [...env, ...['HOSTNAME', ...unset].filter((name) => !given.has(name))];
 }
 
 const NO_COPY = { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } };

@@ -20,8 +20,8 @@ import { decode, encode, type Value } from '../../../store/format/codec.ts';
 import { fail } from '../../../store/format/errors.ts';
 import type { Emit, Reader } from '../../../store/format/reader.ts';
 import type { Image } from '../executor.ts';
-import { type TarInput, writeTar } from '../tar.ts';
-import type { Engine } from './engine.ts';
+import { readTar, type TarInput, writeTar } from '../tar.ts';
+import type { Engine, ImageFacts } from './engine.ts';
 
 /** The block that a study binds to a role: `{configDigest, layers}` in canonical dag-json. */
 export async function putImage(image: Image, emit: Emit): Promise<Evidence> {
@@ -47,17 +47,38 @@ function isImage(value: Value): value is Image & { [key: string]: Value } {
 }
 
 /** Makes sure the engine has the image. Throws E_EXECUTOR, and what the reader throws for a missing block. */
-export async function loadImage(engine: Engine, reader: Reader, image: Image): Promise<void> {
-  const found = await engine.imageLayers(image.configDigest);
-  if (found === undefined) await engine.loadImage(writeTar(archiveOf(reader, image)));
-  const layers = found ?? (await engine.imageLayers(image.configDigest));
-  if (layers === undefined || layers.join() !== image.layers.join()) {
+export async function loadImage(engine: Engine, reader: Reader, image: Image): Promise<ImageFacts> {
+  let found = await engine.image(image.configDigest);
+  if (found === undefined) {
+    await engine.loadImage(writeTar(archiveOf(reader, image)));
+    found = await engine.image(image.configDigest);
+  }
+  if (found === undefined || found.layers.join() !== image.layers.join()) {
     fail('E_EXECUTOR', {
       where: `image ${image.configDigest}`,
       wanted: `layers ${image.layers.join()}`,
-      found: layers === undefined ? 'the engine gave it another name' : layers.join(),
+      found: found === undefined ? 'the engine gave it another name' : found.layers.join(),
     });
   }
+  return found;
+}
+
+/**
+ * An image of the engine, by any name it has there, as blocks. Throws E_NOT_FOUND, and E_EXECUTOR where what the engine
+ * hands out is not what the image's config names.
+ */
+export async function importImage(engine: Engine, reference: string, emit: Emit): Promise<Image> {
+  const found = await engine.image(reference);
+  if (found === undefined) fail('E_NOT_FOUND', { where: reference, wanted: 'an image of the engine' });
+  const held = new Set<string>();
+  for await (const entry of readTar(await engine.saveImage(found.id))) {
+    if (entry.type === 'file') held.add(evidence(digestOf(await emit(entry.body))));
+  }
+  const missing = [found.id, ...found.layers].find((digest) => !held.has(digest));
+  if (missing !== undefined) {
+    fail('E_EXECUTOR', { where: reference, wanted: `the bytes of ${missing}`, found: 'other ones' });
+  }
+  return { configDigest: found.id as Evidence, layers: found.layers as readonly Evidence[] };
 }
 
 /** The archive form that every engine loads (docker save): config, layers, manifest.json. */

@@ -44,6 +44,7 @@ export async function listVolumes(
       image: options.image,
       argv,
       env: [],
+      unset: [],
       user: '0:0',
       cwd: '/',
       hostname: 'lister',

@@ -27,6 +27,7 @@ export async function openSidecar(
     image: options.image,
     argv: ['node', '-e', RELAY_PROGRAM, SOCKET],
     env: [],
+    unset: [],
     // The socket is the daemon's: whoever may connect to it here may connect to it there.
     user: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
     cwd: '/',

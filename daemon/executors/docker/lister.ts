@@ -43,7 +43,7 @@ export async function listVolumes(
     {
       image: options.image,
       argv,
-      env: [],
+      env: ['PATH=/usr/local/bin:/usr/bin:/bin'],
       unset: [],
       user: '0:0',
       cwd: '/',

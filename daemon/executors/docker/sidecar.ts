@@ -26,7 +26,7 @@ export async function openSidecar(
   const id = await engine.create({
     image: options.image,
     argv: ['node', '-e', RELAY_PROGRAM, SOCKET],
-    env: [],
+    env: ['PATH=/usr/local/bin:/usr/bin:/bin'],
     unset: [],
     // The socket is the daemon's: whoever may connect to it here may connect to it there.
     user: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,

@@ -2,8 +2,27 @@ import fc from 'fast-check';
 import t from 'tap';
 import { auditV1, mutationsBetween } from '../../../rules/audit/v1.ts';
 import { applyRule, type Rule } from '../../../rules/rule.ts';
-import { parseSnapshot, printPath } from '../../../store/format/tree.ts';
-import { challengeOf, dir, fifo, file, openBlocks, type Plan, putSnapshot, seeded, symlink } from '../kit.ts';
+import { digestOf, link } from '../../../store/format/cid.ts';
+import {
+  nameFromBytes,
+  parseSnapshot,
+  printPath,
+  snapshotBlock,
+  treeBlock,
+} from '../../../store/format/tree.ts';
+import {
+  challengeOf,
+  dir,
+  fifo,
+  file,
+  openBlocks,
+  type Plan,
+  putSnapshot,
+  receiptOf,
+  seeded,
+  studyOf,
+  symlink,
+} from '../kit.ts';
 
 type Tree = { readonly [name: string]: Plan };
 
@@ -133,8 +152,6 @@ t.test('an allowed path is not a prefix of a longer name and is not case-folded'
 
 t.test('names that are not UTF-8 are compared by their bytes', async (t) => {
   const blocks = openBlocks();
-  const { treeBlock, snapshotBlock, nameFromBytes } = await import('../../../store/format/tree.ts');
-  const { link, digestOf } = await import('../../../store/format/cid.ts');
   const snap = (names: number[][]) => {
     const cid = blocks.raw('x');
     const entries = names.map((bytes) => ({
@@ -157,6 +174,61 @@ t.test('names that are not UTF-8 are compared by their bytes', async (t) => {
     ],
   );
 });
+
+t.test(
+  'a receipt with both snapshots is bound to the challenge of its plan; one without is not',
+  async (t) => {
+    const blocks = openBlocks();
+    const name = link(blocks.raw('a name'));
+    const challenge = blocks.record(challengeOf(blocks));
+    const study = blocks.record(studyOf(blocks, {}));
+    const plan = blocks.record({
+      kind: 'plan',
+      v: 1,
+      derivation: { rule: 'pair', v: 1, inputs: {} },
+      shared: {
+        ...{
+          family: link(study),
+          fixture: name,
+          agent: name,
+          corpus: name,
+          certificate: name,
+          network: 'none',
+        },
+        ...{
+          acceptances: [],
+          validations: [],
+          graders: ['audit'],
+          images: {},
+          epoch: 1,
+          challenge: link(challenge),
+        },
+      },
+      arms: {},
+    });
+    const start = blocks.record({
+      ...{
+        kind: 'start',
+        v: 1,
+        plan: link(plan),
+        arm: 'a',
+        attempt: 1,
+        study: link(study),
+        token: '0'.repeat(32),
+      },
+      ...{ executor: 'none', isolation: { network: 'none', limits: [] } },
+    });
+    const [before, after] = [putSnapshot(blocks, { a: '1' }), putSnapshot(blocks, {})];
+    const bind = async (over: object) => {
+      const cid = blocks.record(receiptOf(start, { ...over }));
+      return auditV1.bind({ cid, value: await blocks.view.record(cid) }, blocks.view);
+    };
+    t.same(await bind({ before: link(before), after: link(after) }), [
+      { inputs: { before, after, challenge } },
+    ]);
+    t.same(await bind({ before: link(before) }), []);
+  },
+);
 
 t.test('the record names its inputs and counts what lies outside', async (t) => {
   const blocks = openBlocks();

@@ -17,9 +17,9 @@ const BEAT = 15_000;
 const query = z.strictObject({ after: z.string().max(256).optional() });
 
 export const events: FastifyPluginAsyncZod<Parts> = async (app, { store, limits }) => {
-  const open = new Set<Readable>();
+  const open = new Set<AbortController>();
   app.addHook('preClose', async () => {
-    for (const stream of open) stream.destroy();
+    for (const listener of open) listener.abort();
   });
   app.get(
     '/v1/events',
@@ -29,23 +29,30 @@ export const events: FastifyPluginAsyncZod<Parts> = async (app, { store, limits 
         fail('E_OVERLOADED', { where: 'events', found: `${open.size} listeners` });
       const header = request.headers['last-event-id'];
       const after = request.query.after ?? (typeof header === 'string' ? header : undefined);
-      const stream = Readable.from(after === undefined ? news(store) : told(store, after), {
-        objectMode: false,
+      const listener = new AbortController();
+      open.add(listener);
+      reply.raw.once('close', () => {
+        open.delete(listener);
+        listener.abort();
       });
-      open.add(stream);
-      stream.once('close', () => open.delete(stream));
-      return reply.type('text/event-stream').header('cache-control', 'no-store').send(stream);
+      const { signal } = listener;
+      const told = after === undefined ? news(store, signal) : arrivals(store, after, signal);
+      return reply
+        .type('text/event-stream')
+        .header('cache-control', 'no-store')
+        .send(Readable.from(told, { objectMode: false }));
     },
   );
 };
 
-async function* news(store: Store): AsyncGenerator<string> {
-  for await (const beat of wakes(store)) yield beat === 'beat' ? ':\n\n' : 'event: news\ndata: {}\n\n';
+async function* news(store: Store, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const beat of wakes(store, signal))
+    yield beat === 'beat' ? ':\n\n' : 'event: news\ndata: {}\n\n';
 }
 
-async function* told(store: Store, after: string): AsyncGenerator<string> {
+async function* arrivals(store: Store, after: string, signal: AbortSignal): AsyncGenerator<string> {
   let cursor = after;
-  for await (const beat of wakes(store)) {
+  for await (const beat of wakes(store, signal)) {
     if (beat === 'beat') yield ':\n\n';
     for await (const arrival of store.since(cursor)) {
       cursor = arrival.cursor;
@@ -55,16 +62,18 @@ async function* told(store: Store, after: string): AsyncGenerator<string> {
   }
 }
 
-/** `news` at once and after each batch of records, `beat` when nothing came for a while. */
-async function* wakes(store: Store): AsyncGenerator<'news' | 'beat'> {
+/** `news` at once and after each batch of records, `beat` when nothing came for a while; ends with the signal. */
+async function* wakes(store: Store, signal: AbortSignal): AsyncGenerator<'news' | 'beat'> {
   let fresh = true;
   let wake: () => void = () => undefined;
   const stop = store.onRecords(() => {
     fresh = true;
     wake();
   });
+  // Whoever waits here is woken by the end, too: a stream that nobody reads must not stay.
+  signal.addEventListener('abort', () => wake(), { once: true });
   try {
-    for (;;) {
+    while (!signal.aborted) {
       if (fresh) {
         fresh = false;
         yield 'news';
@@ -77,7 +86,7 @@ async function* wakes(store: Store): AsyncGenerator<'news' | 'beat'> {
           resolve();
         };
       });
-      if (!fresh) yield 'beat';
+      if (!fresh && !signal.aborted) yield 'beat';
     }
   } finally {
     stop();

@@ -145,7 +145,7 @@ async function runs(): Promise<Golden[]> {
   const name = link(blocks.raw('a name'));
   const base = { kind: 'condition', v: 1, parameters: {}, tools: [] };
   const none = blocks.record({ ...base, name: 'none', source: { type: 'none' } });
-  const study = blocks.record(studyOf(blocks, { control: none }));
+  const study = blocks.record(studyOf(blocks, [none]));
   const shared = {
     ...{ family: link(study), fixture: name, agent: name, certificate: name, network: 'none', epoch: 1 },
     ...{ acceptances: [], validations: [], graders: ['audit'], images: {} },

@@ -280,8 +280,8 @@ export function graphOf(blocks: Blocks, texts: readonly string[], over: Record<s
   };
 }
 
-/** The first version of a study over one pair with these arms. */
-export function studyOf(blocks: Blocks, arms: Record<string, Cid>): Record<string, unknown> {
+/** The first version of a study over one pair under these conditions. */
+export function studyOf(blocks: Blocks, conditions: readonly Cid[]): Record<string, unknown> {
   const name = link(blocks.raw('a name'));
   return {
     kind: 'study',
@@ -292,13 +292,7 @@ export function studyOf(blocks: Blocks, arms: Record<string, Cid>): Record<strin
     version: 1,
     stage: 'pilot',
     hypotheses: [],
-    pairs: [
-      {
-        challenge: name,
-        fixture: name,
-        arms: Object.fromEntries(Object.entries(arms).map(([arm, cid]) => [arm, link(cid)])),
-      },
-    ],
+    pairs: [{ challenge: name, fixture: name, conditions: conditions.map((cid) => link(cid)) }],
     agents: [name],
     epochs: 1,
     orderSeed: 'seed',

@@ -181,7 +181,7 @@ t.test(
     const blocks = openBlocks();
     const name = link(blocks.raw('a name'));
     const challenge = blocks.record(challengeOf(blocks));
-    const study = blocks.record(studyOf(blocks, {}));
+    const study = blocks.record(studyOf(blocks, [name['/']]));
     const plan = blocks.record({
       kind: 'plan',
       v: 1,

@@ -96,7 +96,7 @@ async function world(
     channel: 'prompt',
     ...first.condition,
   });
-  const study = blocks.record(studyOf(blocks, { none, memory }));
+  const study = blocks.record(studyOf(blocks, [none, memory]));
   const plan = planOf(blocks, study, { none, memory }, first.accepted === true);
   const {
     surface = CLEAN,

@@ -1,16 +1,15 @@
 /**
  * Which store a verb means, and how it is opened.
- * Promises: `--store`, then ASHLAR_STORE, then the nearest `.ashlar` upwards; what was opened is closed. A verb that only
- * reads does not wait for an owner that does not serve: it opens the store read-only beside it. Where the owner serves,
- * every verb works through it.
+ * Promises: `--store`, then ASHLAR_STORE, then the nearest `.ashlar` upwards; what was opened is closed. A verb that writes
+ * goes through another owner's API; one that only reads opens the store read-only beside it, so that every byte that it
+ * prints was hashed here.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { connectOwner } from '../daemon/api/client.ts';
 import { KIND_TABLE } from '../rules/contracts/table.ts';
 import { fail, isFault } from '../store/format/errors.ts';
 import { type OpenOptions, openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import type { Owner, Store } from '../store/store.ts';
 import type { Cli, StoreFlag } from './verb.ts';
 
 export const FOLDER = '.ashlar';
@@ -53,12 +52,18 @@ export async function withStore<T>(
 }
 
 export async function openAt(path: string, access: Access): Promise<Store> {
-  const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date(), connect: connectOwner };
-  if (access === 'write') return openStore(path, options);
+  const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date() };
+  if (access === 'write') return openStore(path, { ...options, connect });
   try {
     return await openStore(path, { ...options, patience: READER_PATIENCE });
   } catch (error) {
     if (!isFault(error, 'E_STORE_BUSY')) throw error;
     return openStore(path, { ...options, readOnly: true });
   }
+}
+
+/** The owner's own API, loaded only where the lock is taken. */
+async function connect(owner: Owner): Promise<Store | null> {
+  const { connectOwner } = await import('../daemon/api/client.ts');
+  return connectOwner(owner);
 }

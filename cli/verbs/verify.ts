@@ -1,0 +1,51 @@
+/** `verify`: a release re-derived from its own bytes, without a store and without a network. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { openFolder } from '../../daemon/release/folder.ts';
+import { type Verified, verify } from '../../rules/verify/verify.ts';
+import { parseCid } from '../../store/format/cid.ts';
+import { fail } from '../../store/format/errors.ts';
+import { type Cli, several, text, verb, word } from '../verb.ts';
+
+type Flags = { readonly policy?: readonly string[]; readonly expect?: string };
+
+export const command = verb<Flags, [release: string]>({
+  example: 'ashlar verify release\nashlar verify release --policy keys.txt --expect CID',
+  about:
+    'Re-hashes every file, replays the log, applies every rule again and compares. Every fault is named in one pass. Without\na key or a CID from outside, the release vouches for itself alone and the first line says `self-attested`.',
+  flags: {
+    policy: several('File of trusted log keys (vkey lines; # begins a comment)', 'FILE'),
+    expect: text('CID of the release that was announced', 'CID'),
+  },
+  args: { kind: 'tuple', parameters: [word('RELEASE', 'Folder of the release')] },
+  async run(cli, flags, release) {
+    const keys = flags.policy === undefined ? {} : { keys: await keysOf(cli, flags.policy) };
+    const expect = flags.expect === undefined ? {} : { expect: parseCid(flags.expect) };
+    const verified = await verify(await openFolder(resolve(cli.cwd, release)), { ...keys, ...expect });
+    await cli.out.print(verified, verifiedText(verified));
+    if (verified.result === 'faults')
+      fail('E_VERIFY', { where: release, wanted: 'no fault', found: String(verified.faults.length) });
+  },
+});
+
+async function keysOf({ cwd }: Cli, files: readonly string[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (const file of files) {
+    const lines = (await readFile(resolve(cwd, file), 'utf8')).split('\n').map((line) => line.trim());
+    keys.push(...lines.filter((line) => line !== '' && !line.startsWith('#')));
+  }
+  return keys;
+}
+
+/** The first line says all that matters; then each fault. */
+export function verifiedText(verified: Verified): string {
+  const { result, trust, release, vkey, files, leaves, records, withheld, scrubbed, faults } = verified;
+  const counts = `${files} files, ${leaves} leaves, ${records} records re-derived or checked`;
+  const kept = `withheld: ${withheld}; scrubbed: ${scrubbed.changed} of ${scrubbed.of}`;
+  return [
+    `${result === 'faults' ? `${faults.length} faults` : result}; ${trust}; ${kept}; ${counts}`,
+    `release ${release ?? 'unknown'}`,
+    `log key ${vkey ?? 'unknown'}`,
+    ...faults.map(({ kind, at, detail }) => `${kind.padEnd(18)} ${at}: ${detail}`),
+  ].join('\n');
+}

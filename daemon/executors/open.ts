@@ -19,7 +19,8 @@ export interface ExecutorOptions {
 
 export async function openExecutor(name: ExecutorName, options: ExecutorOptions): Promise<Executor> {
   const { folder, ...engine } = options;
-  if (name === 'none') return openNone({ folder: join(folder, name) });
+  // Not the executor's name: `none` is also what every study calls its control, and the path shows inside.
+  if (name === 'none') return openNone({ folder: join(folder, 'plain') });
   if (name === 'bwrap') return openBwrap({ folder: join(folder, name) });
   const { openDocker } = await import('./docker/docker.ts');
   return openDocker(engine);

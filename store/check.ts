@@ -55,8 +55,9 @@ export async function checkStore(path: string, options: CheckOptions): Promise<C
     options.onFault?.(fault);
   };
   checkNames(files, layout, onFault);
-  const { blocks, bytes, bad } = await checkBlocks(files, layout, onFault);
-  const leaves = await checkRecords({ files, layout, kinds: options.kinds, onFault, bad });
+  const index = memoryIndex();
+  const { blocks, bytes, bad } = await checkBlocks(files, layout, openPlaces(index), onFault);
+  const leaves = await checkRecords({ files, layout, index, kinds: options.kinds, onFault, bad });
   return { faults, blocks, bytes, leaves };
 }
 
@@ -73,14 +74,15 @@ interface Looking {
   readonly files: Files;
   readonly layout: Layout;
   readonly kinds: KindTable;
+  /** The catalog as it should be; the blocks are in it. */
+  readonly index: Index;
   readonly onFault: OnFault;
   /** Blocks that are in the report already. */
   readonly bad: ReadonlySet<Digest>;
 }
 
 /** Logs, the records behind their leaves, what those link to, and the catalog beside what it should be. */
-async function checkRecords({ files, layout, kinds, onFault, bad }: Looking): Promise<number> {
-  const index = memoryIndex();
+async function checkRecords({ files, layout, index, kinds, onFault, bad }: Looking): Promise<number> {
   // checkBlocks has named what is wrong in the segments.
   const silent: OnFault = () => undefined;
   const blocks = await openBlocks({

@@ -53,8 +53,10 @@ export function readVarint(bytes: Uint8Array, at: number): Varint | null {
 
 /** Bytes of a section's head: varint and CID. */
 export function headLength(codec: Codec, length: number): number {
-  const cid = PREFIX[codec].length + 32;
-  return varint(cid + length).length + cid;
+  const cid = codec === 'raw' ? 36 : 37;
+  let bytes = 1;
+  for (let rest = cid + length; rest >= 0x80; rest = Math.floor(rest / 128)) bytes++;
+  return bytes + cid;
 }
 
 /** Writes the head of a section into `out` at `at`; returns where the block's bytes begin. */
@@ -65,8 +67,8 @@ export function writeHead(out: Buffer, at: number, codec: Codec, digest: Digest,
     out[position++] = rest >= 0x80 ? (rest % 128) | 0x80 : rest;
     if (rest < 0x80) break;
   }
-  out.set(prefix, position);
-  position += prefix.length;
+  // A handful of bytes: a loop costs less than a call into the runtime.
+  for (let i = 0; i < prefix.length; i++) out[position++] = prefix[i] as number;
   return position + out.write(digest, position, 32, 'hex');
 }
 
@@ -94,16 +96,20 @@ export function readHead(bytes: Uint8Array, at: number): Head | null {
   for (const codec of ['raw', 'dag-json'] as const) {
     const prefix = PREFIX[codec];
     const end = start + prefix.length + 32;
-    const known = prefix.every((byte, i) => bytes[start + i] === byte);
-    if (!known || end > bytes.length || size.value < end - start) continue;
+    if (!startsWith(bytes, start, prefix) || end > bytes.length || size.value < end - start) continue;
     const digest = hex(bytes, start + prefix.length, end);
     return { codec, digest, head: end - at, length: size.value - (end - start) };
   }
   return null;
 }
 
+function startsWith(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
+}
+
 const hex = (bytes: Uint8Array, start: number, end: number): Digest =>
-  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('hex') as Digest;
+  (bytes instanceof Buffer ? bytes : Buffer.from(bytes)).toString('hex', start, end) as Digest;
 
 /** The CID of a head. */
 export const cidOfHead = ({ codec, digest }: Head): Cid => cidFromDigest(codec, digest);

@@ -13,7 +13,6 @@
  *   owner.json                      how to reach the owner; a hint
  *   tmp/                            unfinished files; emptied by the next owner
  *   quarantine/                     what was torn or damaged, kept
- *   leases/<id>                     digests that gc keeps until a date
  */
 import { join } from 'node:path';
 import type { Cid, Digest } from './format/cid.ts';
@@ -46,7 +45,6 @@ export interface Layout {
   readonly owner: string;
   readonly tmp: string;
   readonly quarantine: string;
-  readonly leases: string;
   segment(number: number): string;
   bigBlock(digest: Digest): string;
   bigLeaves(digest: Digest): string;
@@ -54,7 +52,6 @@ export interface Layout {
   /** A name that nobody else has. */
   temporary(): string;
   quarantined(name: string): string;
-  lease(id: string): string;
 }
 
 export function layoutOf(root: string): Layout {
@@ -70,7 +67,6 @@ export function layoutOf(root: string): Layout {
     owner: at('owner.json'),
     tmp: at('tmp'),
     quarantine: at('quarantine'),
-    leases: at('leases'),
     segment: (number) => at('segments', `${String(number).padStart(8, '0')}.car`),
     bigBlock: (digest) => at('big', digest),
     bigLeaves: (digest) => at('big', `${digest}.leaves`),
@@ -84,7 +80,6 @@ export function layoutOf(root: string): Layout {
     }),
     temporary: () => at('tmp', Buffer.from(random(16)).toString('hex')),
     quarantined: (name) => at('quarantine', name),
-    lease: (id) => at('leases', id),
   };
 }
 
@@ -95,7 +90,6 @@ export const folders = (layout: Layout): readonly string[] => [
   layout.logs,
   layout.tmp,
   layout.quarantine,
-  layout.leases,
 ];
 
 /** The number of a segment by its file name, or null for another file. */

@@ -98,7 +98,27 @@ export async function createBig(files: Files, layout: Layout): Promise<BigWriter
   };
 }
 
-/** What a full read of the file finds. O(size). */
+/** Size and digest of a file. O(size), one pass. */
+export async function digestFile(
+  files: Files,
+  path: string,
+): Promise<{ readonly size: number; readonly digest: Digest }> {
+  const fd = files.openRead(path);
+  const buffer = Buffer.allocUnsafe(MEBIBYTE);
+  const whole = hasher();
+  let size = 0;
+  try {
+    for (let got = MEBIBYTE; got === MEBIBYTE; size += got) {
+      got = await files.readLater(fd, buffer, size);
+      whole.update(buffer.subarray(0, got));
+    }
+  } finally {
+    files.close(fd);
+  }
+  return { size, digest: whole.hex() as Digest };
+}
+
+/** What a full read of the file finds, leaf hashes too. O(size). */
 export async function measure(files: Files, path: string): Promise<Leaves & { readonly digest: Digest }> {
   const fd = files.openRead(path);
   const buffer = Buffer.allocUnsafe(MEBIBYTE);

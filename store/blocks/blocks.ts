@@ -14,7 +14,7 @@ import { fail, isFault } from '../format/errors.ts';
 import type { Range, Reader } from '../format/reader.ts';
 import { type Layout, MEBIBYTE } from '../keys.ts';
 import type { NewBlock, PutOptions, Stored } from '../store.ts';
-import { type BigWriter, createBig, measure, streamBig } from './big.ts';
+import { type BigWriter, createBig, digestFile, streamBig } from './big.ts';
 import type { Place, Places } from './places.ts';
 import { recover } from './recover.ts';
 import { openSegments, type Segments } from './segments.ts';
@@ -149,9 +149,14 @@ function readSmall(state: State, digest: Digest, { segment, offset, length }: Se
 }
 
 function mustHave(digest: Digest, bytes: Uint8Array, got: number): void {
-  const found = got < bytes.length ? `${got} of ${bytes.length} bytes` : `sha256:${sha256Hex(bytes)}`;
-  if (found === `sha256:${digest}`) return;
-  fail('E_DIGEST', { where: `sha256:${digest}`, wanted: `sha256:${digest}`, found, hint: HINT });
+  const found = got < bytes.length ? null : sha256Hex(bytes);
+  if (found === digest) return;
+  fail('E_DIGEST', {
+    where: `sha256:${digest}`,
+    wanted: `sha256:${digest}`,
+    found: found === null ? `${got} of ${bytes.length} bytes` : `sha256:${found}`,
+    hint: HINT,
+  });
 }
 
 const HINT = '`ashlar check` names all damage';
@@ -240,15 +245,21 @@ async function putMany(
   const segments = mustWrite(state);
   const stored: Stored[] = [];
   const waiting = new Set<Promise<void>>();
-  for await (const block of blocks) {
-    if (block.bytes.length >= MEBIBYTE) {
-      stored.push(await put(state, block.bytes, block));
-      continue;
-    }
+  const one = (block: NewBlock): Promise<unknown> | null => {
+    const size = block.bytes.length;
+    if (size >= MEBIBYTE) return put(state, block.bytes, block).then((big) => stored.push(big));
     const { digest, done, added } = putSmall(state, block.bytes, block);
     if (done !== null) waiting.add(done);
-    stored.push({ cid: named(digest, block), size: block.bytes.length, added });
-    await segments.room();
+    stored.push({ cid: named(digest, block), size, added });
+    return segments.isFull() ? segments.room() : null;
+  };
+  if (Symbol.asyncIterator in blocks) for await (const block of blocks) await one(block);
+  else {
+    for (const block of blocks) {
+      const wait = one(block);
+      // A promise for each of ten thousand small blocks would cost more than the blocks.
+      if (wait !== null) await wait;
+    }
   }
   await Promise.all(waiting);
   return stored;
@@ -305,7 +316,7 @@ async function commitBig(state: State, big: BigWriter, options: PutOptions): Pro
 async function placeBig(state: State, big: BigWriter, digest: Digest): Promise<boolean> {
   const path = state.layout.bigBlock(digest);
   if (state.files.size(path) !== null) {
-    if ((await measure(state.files, path)).digest === digest) {
+    if ((await digestFile(state.files, path)).digest === digest) {
       await big.discard();
       return false;
     }

@@ -39,11 +39,14 @@ const print = (place: Place): string =>
 /** The place in a row, or undefined where the row is damaged. */
 export function parsePlace(text: string | undefined): Place | undefined {
   if (text === undefined) return undefined;
-  const parts = text.split(':');
-  const [a, b, c] = parts.map(Number);
-  if (parts[0] === 'big' && parts.length === 2 && isCount(b)) return { type: 'big', length: b };
-  if (parts.length !== 3 || !isCount(a) || !isCount(b) || !isCount(c)) return undefined;
-  return { type: 'segment', segment: a, offset: b, length: c };
+  const first = text.indexOf(':');
+  const last = text.lastIndexOf(':');
+  const length = Number(text.slice(last + 1));
+  if (first < 1 || !isCount(length)) return undefined;
+  if (first === last) return text.startsWith('big:') ? { type: 'big', length } : undefined;
+  const segment = Number(text.slice(0, first));
+  const offset = Number(text.slice(first + 1, last));
+  return isCount(segment) && isCount(offset) ? { type: 'segment', segment, offset, length } : undefined;
 }
 
 const isCount = (n: number | undefined): n is number => Number.isSafeInteger(n) && (n as number) >= 0;

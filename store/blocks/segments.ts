@@ -59,6 +59,8 @@ export interface Segments {
   append(codec: Codec, digest: Digest, bytes: Uint8Array): Promise<void>;
   /** The flush under way that holds this digest, if any. */
   pending(digest: Digest): Promise<void> | undefined;
+  /** Whether much is unwritten: time to wait for `room`. */
+  isFull(): boolean;
   /** Resolves when there is room: for callers that append much. */
   room(): Promise<void>;
   /** Resolves when nothing is unwritten. */
@@ -89,6 +91,7 @@ export function openSegments(
   return {
     append: (codec, digest, bytes) => append(state, codec, digest, bytes),
     pending: (digest) => state.pending.get(digest)?.done,
+    isFull: () => state.backlog > BACKLOG_LIMIT,
     room: async () => {
       while (state.backlog > BACKLOG_LIMIT) await state.queue[0]?.done.catch(() => undefined);
     },

@@ -5,8 +5,9 @@
  * Does not promise: knowledge of blocks that left no trace; logs and the catalog name those.
  */
 
-import { measure, printLeaves } from '../blocks/big.ts';
+import { digestFile, readLeaves } from '../blocks/big.ts';
 import { flushSection, type PlacedEntry } from '../blocks/flush.ts';
+import type { PlaceRow, Places } from '../blocks/places.ts';
 import { bigDigests, segmentNumbers } from '../blocks/recover.ts';
 import { afterHeader, type Flush, openWindow, SEGMENT_HEADER, scan, type Window } from '../blocks/scan.ts';
 import type { OnFault } from '../faults.ts';
@@ -32,16 +33,26 @@ interface Bad {
 interface State {
   readonly files: Files;
   readonly layout: Layout;
+  readonly places: Places;
   readonly onFault: OnFault;
   readonly bad: Map<Digest, Bad>;
   blocks: number;
   bytes: number;
 }
 
-export async function checkBlocks(files: Files, layout: Layout, onFault: OnFault): Promise<BlockCount> {
-  const state: State = { files, layout, onFault, bad: new Map(), blocks: 0, bytes: 0 };
+/** `places` is told of every block that is found, so that nobody has to read the segments twice. */
+export async function checkBlocks(
+  files: Files,
+  layout: Layout,
+  places: Places,
+  onFault: OnFault,
+): Promise<BlockCount> {
+  const state: State = { files, layout, places, onFault, bad: new Map(), blocks: 0, bytes: 0 };
   checkNames(state);
-  for (const number of segmentNumbers(files, layout)) checkSegment(state, number);
+  for (const number of segmentNumbers(files, layout)) {
+    checkSegment(state, number);
+    await places.settle();
+  }
   for (const digest of bigDigests(files, layout)) await checkBig(state, digest);
   if (state.bad.size > 0) forgiveCopies(state);
   for (const [digest, { where, found, length }] of state.bad)
@@ -79,6 +90,7 @@ function withSegment(state: State, number: number, look: (window: Window, start:
 }
 
 function checkSegment(state: State, number: number): void {
+  const { places } = state;
   withSegment(state, number, (window, start) => {
     if (!window.bytes(0, start).equals(SEGMENT_HEADER))
       state.onFault({
@@ -96,7 +108,9 @@ function checkSegment(state: State, number: number): void {
           found: `${part.end - part.from} bytes in no flush`,
         });
       }
-      for (const block of part.blocks) checkSmall(state, window, number, block);
+      const rows: PlaceRow[] = [];
+      for (const block of part.blocks) checkSmall(state, window, number, { block, rows });
+      places.add(rows, { segment: number, offset: part.end });
     }
   });
 }
@@ -110,7 +124,7 @@ function checkFrames({ onFault }: State, window: Window, number: number, flush: 
       wanted: 'the frame that the flush record tells',
       found: 'another',
     });
-  for (const { codec, digest, offset, length } of flush.blocks) {
+  for (const { codec, digest, offset, length } of flush.framed ? [] : flush.blocks) {
     const head = sectionHead(codec, digest, length);
     const at = offset - head.length;
     if (Buffer.compare(window.bytes(at, head.length), head) !== 0) damaged(at);
@@ -120,13 +134,25 @@ function checkFrames({ onFault }: State, window: Window, number: number, flush: 
   if (Buffer.compare(window.bytes(at, section.length), section) !== 0) damaged(at);
 }
 
-function checkSmall(state: State, window: Window, number: number, block: PlacedEntry): void {
+interface Small {
+  readonly block: PlacedEntry;
+  /** Where the block goes when this copy is the one that counts. */
+  readonly rows: PlaceRow[];
+}
+
+function checkSmall(state: State, window: Window, number: number, { block, rows }: Small): void {
   const { digest, offset, length } = block;
   const bytes = window.bytes(offset, length);
   const found = sha256Hex(bytes);
-  if (found === digest && bytes.length === length) {
-    state.blocks++;
-    state.bytes += length;
+  const sound = found === digest && bytes.length === length;
+  const known = state.places.get(digest);
+  // As in recovery: a second copy counts only when it is sound.
+  if (known === undefined || sound)
+    rows.push({ digest, place: { type: 'segment', segment: number, offset, length } });
+  if (sound) {
+    const again = known !== undefined && !state.bad.has(digest);
+    state.blocks += again ? 0 : 1;
+    state.bytes += again ? 0 : length;
     return;
   }
   state.bad.set(digest, {
@@ -138,7 +164,7 @@ function checkSmall(state: State, window: Window, number: number, block: PlacedE
 
 async function checkBig(state: State, digest: Digest): Promise<void> {
   const { files, layout, onFault } = state;
-  const found = await measure(files, layout.bigBlock(digest));
+  const found = await digestFile(files, layout.bigBlock(digest));
   if (found.digest !== digest) {
     const list = readWhole(files, layout.bigLeaves(digest));
     const length = list === null ? found.size : Number(Buffer.from(list).readBigUInt64BE(16));
@@ -152,10 +178,9 @@ async function checkBig(state: State, digest: Digest): Promise<void> {
   state.blocks++;
   state.bytes += found.size;
   const list = readWhole(files, layout.bigLeaves(digest));
-  const wanted = printLeaves(found);
   if (list === null)
     onFault({ kind: 'missing', where: `big/${digest}.leaves`, wanted: 'a leaf list', found: 'nothing' });
-  else if (Buffer.compare(list, wanted) !== 0)
+  else if (readLeaves(list)?.size !== found.size)
     onFault({
       kind: 'damaged',
       where: `big/${digest}.leaves`,

@@ -304,9 +304,9 @@ t.test('without the key a store takes blocks and no records', async (t) => {
   chmodSync(place.logKey, 0o644);
   await t.rejects(place.open(), { code: 'E_LOG_KEY' }, 'a key that others can read');
   chmodSync(place.logKey, 0o600);
-  copyFileSync(place.logKey, join(place.path, 'leases', 'key'));
+  copyFileSync(place.logKey, join(place.path, 'quarantine', 'key'));
   await t.rejects(
-    place.open({ logKey: join(place.path, 'leases', 'key') }),
+    place.open({ logKey: join(place.path, 'quarantine', 'key') }),
     { code: 'E_LOG_KEY' },
     'a key inside the store',
   );

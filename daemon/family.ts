@@ -31,9 +31,17 @@ export async function standingOf(store: Store, first: Cid): Promise<Standing> {
   const log = await store.logs.ofFamily(first);
   if (log === null) fail('E_NOT_FOUND', { where: first, wanted: 'a study with a log' });
   const amendments: Cid[] = [];
-  for await (const leaf of store.logs.leaves(log.origin))
-    if (leaf.kind === 'amendment') amendments.push(leaf.cid);
+  for await (const cid of store.byKind('amendment'))
+    if ((await store.leafOf(cid))?.log === log.origin) amendments.push(cid);
   return standingPlans(first, await studyInForce(first, amendments, view), view);
+}
+
+/** The standing plans in the registered order. */
+export function inOrder({ plans, study }: Standing): Input<Full<Plan>>[] {
+  const byCid = new Map<string, Input<Full<Plan>>>(plans.map((plan) => [plan.cid, plan]));
+  return seededOrder(study.value.orderSeed, 'plans', [...byCid.keys()]).flatMap(
+    (cid) => byCid.get(cid) ?? [],
+  );
 }
 
 export interface PlanProgress {
@@ -43,11 +51,8 @@ export interface PlanProgress {
 
 /** Every standing plan with its progress, in the registered order. */
 export async function progressOfFamily(store: Store, standing: Standing): Promise<PlanProgress[]> {
-  const byCid = new Map<string, Input<Full<Plan>>>(standing.plans.map((plan) => [plan.cid, plan]));
-  const order = seededOrder(standing.study.value.orderSeed, 'plans', [...byCid.keys()]);
   const all: PlanProgress[] = [];
-  for (const cid of order) {
-    const plan = byCid.get(cid) as Input<Full<Plan>>;
+  for (const plan of inOrder(standing)) {
     all.push({ plan, progress: await progressOf(plan, standing.study.value, viewOf(store)) });
   }
   return all;

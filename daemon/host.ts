@@ -32,7 +32,7 @@ const model = z.discriminatedUnion('kind', [
 
 const schema = z.strictObject({
   v: z.literal(1),
-  executor: z.enum(['none', 'bwrap']),
+  executor: z.enum(['none', 'bwrap', 'docker']),
   provisioners: z.record(z.string(), provisioner).default({}),
   model,
 });

@@ -8,8 +8,11 @@ import type { View } from '../rules/rule.ts';
 import { viewAs } from '../rules/runs.ts';
 import { type Cid, link } from '../store/format/cid.ts';
 import type { Value } from '../store/format/codec.ts';
+import { fail } from '../store/format/errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Executor } from './executors/executor.ts';
+import type { Executor, ExecutorName } from './executors/executor.ts';
+import { openExecutor } from './executors/open.ts';
+import { placeOf } from './places.ts';
 import { viewOf } from './view.ts';
 
 export interface Reaped {
@@ -18,18 +21,54 @@ export interface Reaped {
   readonly lost: readonly Cid[];
 }
 
-/** Throws E_EXECUTOR where the engine cannot say what runs: then no start may be written off. */
+/**
+ * Only for the owner of the store, and only before it starts anything. Throws E_EXECUTOR where an engine cannot say
+ * what runs: then no start may be written off; E_STORE_BUSY where another process owns the store: its runs are alive.
+ */
 export async function reap(store: Store, executors: readonly Executor[], owner: string): Promise<Reaped> {
-  const sandboxes: string[] = [];
-  for (const executor of executors) sandboxes.push(...(await executor.reap(owner)));
+  if (store.remote === true) {
+    const hint = 'The owner writes off what was lost when it starts';
+    fail('E_STORE_BUSY', { where: store.path, wanted: 'the owner of the store', found: 'a client', hint });
+  }
   const view = viewOf(store);
+  const open = await startsWithoutReceipt(view);
+  const sandboxes = await removeSandboxes(executors, await executorsOf(open, view), owner);
   // If we die after the bookings, the next start-up finds none left and goes on with the receipts.
   const booked = await bookWorstCases(store, view);
   const lost: Cid[] = [];
-  for (const start of await view.byKind('start')) {
-    if ((await view.linkers(start, 'receipt')).length === 0) lost.push(await writeLost(store, view, start));
-  }
+  for (const start of open) lost.push(await writeLost(store, view, start));
   return { sandboxes, booked, lost };
+}
+
+async function startsWithoutReceipt(view: View): Promise<Cid[]> {
+  const open: Cid[] = [];
+  for (const start of await view.byKind('start')) {
+    if ((await view.linkers(start, 'receipt')).length === 0) open.push(start);
+  }
+  return open;
+}
+
+async function executorsOf(starts: readonly Cid[], view: View): Promise<Set<ExecutorName>> {
+  const names = new Set<ExecutorName>();
+  for (const start of starts) names.add((await viewAs('start', start, view)).executor);
+  return names;
+}
+
+/** Those given, and those that a lost start ran under although this host is now configured for another. */
+async function removeSandboxes(
+  given: readonly Executor[],
+  needed: ReadonlySet<ExecutorName>,
+  owner: string,
+): Promise<string[]> {
+  const removed: string[] = [];
+  for (const executor of given) removed.push(...(await executor.reap(owner)));
+  for (const name of needed) {
+    if (given.some((executor) => executor.name === name)) continue;
+    const executor = await openExecutor(name, { folder: placeOf(owner) });
+    removed.push(...(await executor.reap(owner)));
+    await executor.close();
+  }
+  return removed;
 }
 
 async function bookWorstCases(store: Store, view: View): Promise<number> {

@@ -6,19 +6,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hrtime } from 'node:process';
+import type { Challenge } from '../rules/contracts/challenge.ts';
+import type { Condition } from '../rules/contracts/condition.ts';
 import type { Status } from '../rules/contracts/receipt.ts';
-import { strengthOf } from '../rules/contracts/study.ts';
 import { viewAs } from '../rules/runs.ts';
+import { progressOf } from '../rules/schedule/progress.ts';
 import type { Standing } from '../rules/schedule/standing.ts';
 import type { Cid } from '../store/format/cid.ts';
 import { random } from '../store/format/crypto.ts';
 import { fail } from '../store/format/errors.ts';
 import type { Store } from '../store/store.ts';
 import { adapterOf } from './agents/table.ts';
+import { keepC0 } from './decide/register.ts';
 import type { Engine } from './engine.ts';
 import { execute, type Watch } from './execute/execute.ts';
 import type { Task, World } from './execute/task.ts';
-import { families, type PlanProgress, progressOfFamily, standingOf } from './family.ts';
+import { families, inOrder, type PlanProgress, standingOf } from './family.ts';
+import { cappedBy, checkAgent, checkCondition, checkIsolation } from './gates.ts';
+import { boundImages, type Images } from './images.ts';
 import { type Budget, openBudget } from './meter/budget.ts';
 import { spendOf } from './reap.ts';
 import type { Trigger } from './trigger.ts';
@@ -52,11 +57,16 @@ export async function runPending(
   trigger: Trigger,
   options: RunOptions = {},
 ): Promise<readonly Ran[]> {
+  if (store.remote === true) {
+    const hint = 'The owner runs what is pending';
+    fail('E_STORE_BUSY', { where: store.path, wanted: 'the owner of the store', found: 'a client', hint });
+  }
   const all: Ran[] = [];
   const budgets = new Map<Cid, Budget>();
+  const settled = new Set<Cid>();
   await trigger.settle();
   while (all.length < (options.limit ?? Number.POSITIVE_INFINITY) && options.aborted?.() === undefined) {
-    const next = await nextStart(store, options.family);
+    const next = await nextStart(store, options.family, settled);
     if (next === undefined) break;
     const ran = await runOne(store, engine, next, budgets, options);
     all.push(ran);
@@ -73,14 +83,31 @@ interface Next {
   readonly arm: string;
 }
 
-/** The first arm that may start now. A start of ours without a receipt blocks its plan until start-up reaps it. */
-export async function nextStart(store: Store, family?: Cid): Promise<Next | undefined> {
+/**
+ * The first arm that may start now. A start of ours without a receipt blocks its plan until start-up reaps it; a family
+ * that a shared cap has stopped is passed over. `settled` remembers plans that are over, so that they are not read
+ * again.
+ */
+export async function nextStart(
+  store: Store,
+  family?: Cid,
+  settled: Set<Cid> = new Set(),
+): Promise<Next | undefined> {
   for (const first of family === undefined ? await families(store) : [family]) {
     const standing = await standingOf(store, first);
-    for (const { plan, progress } of await progressOfFamily(store, standing)) {
-      const [arm] = progress.state === 'pending' && progress.running.length === 0 ? progress.arms : [];
-      if (arm !== undefined) return { standing, plan, attempt: progress.attempt, arm };
-    }
+    const next = await nextOf(store, standing, settled);
+    if (next !== undefined && (await cappedBy(store, standing)) === undefined) return next;
+  }
+  return undefined;
+}
+
+async function nextOf(store: Store, standing: Standing, settled: Set<Cid>): Promise<Next | undefined> {
+  for (const plan of inOrder(standing)) {
+    if (settled.has(plan.cid)) continue;
+    const progress = await progressOf(plan, standing.study.value, viewOf(store));
+    if (progress.state === 'done') settled.add(plan.cid);
+    const [arm] = progress.state === 'pending' && progress.running.length === 0 ? progress.arms : [];
+    if (arm !== undefined) return { standing, plan, attempt: progress.attempt, arm };
   }
   return undefined;
 }
@@ -122,24 +149,26 @@ async function taskOf(
 ): Promise<Task> {
   const view = viewOf(store);
   const { study } = standing;
-  checkIsolation(engine, study.value.isolation);
   const { shared, arms } = plan.value;
   const agent = await viewAs('agent', shared.agent['/'], view);
-  if (engine.scripted !== (agent.modelKind === 'scripted')) {
-    fail('E_CONFIG', {
-      where: 'model',
-      wanted: agent.modelKind,
-      found: engine.scripted ? 'scripted' : 'real',
-    });
-  }
+  checkIsolation(engine, standing, agent);
+  await checkAgent(engine, agent);
   const corpus = await viewAs('corpus', shared.corpus['/'], view);
   if (!('tree' in corpus)) fail('E_GATE', { where: 'corpus', wanted: 'a readable corpus' });
-  const condition = arms[arm]?.['/'] as Cid;
+  const challenge = await viewAs('challenge', shared.challenge['/'], view);
+  const cid = arms[arm]?.['/'] as Cid;
+  const condition = { cid, value: await viewAs('condition', cid, view) };
+  const product = await productOf(condition.value, Object.values(arms), view);
+  const provisioner = product === undefined ? undefined : engine.provisioner(product);
+  checkCondition(condition.value, provisioner);
   const budget = await budgetOf(store, standing, budgets);
+  // Order in time: the study, its checkpoint C0, then the first start.
+  await keepC0(store, standing.first);
   const world: World = {
     executor: engine.executor,
-    images: engine.images,
-    provisioner: await provisionerOf(engine, Object.values(arms), view),
+    images: await imagesFor(engine, store, shared.images, challenge),
+    provisioner,
+    ...(product === undefined ? {} : { product }),
     fixtureRoot: engine.fixtureRoot,
     upstream: engine.upstream,
     purse: (cap) => budget.run(cap),
@@ -158,28 +187,38 @@ async function taskOf(
     arm,
     attempt,
     token: Buffer.from(random(16)).toString('hex'),
-    challenge: { cid: shared.challenge['/'], value: await viewAs('challenge', shared.challenge['/'], view) },
+    challenge: { cid: shared.challenge['/'], value: challenge },
     fixture: { cid: shared.fixture['/'], value: await viewAs('fixture', shared.fixture['/'], view) },
     agent: { cid: shared.agent['/'], value: agent },
-    condition: { cid: condition, value: await viewAs('condition', condition, view) },
+    condition,
     corpus: { cid: shared.corpus['/'], value: corpus },
   };
 }
 
-function checkIsolation({ executor }: Engine, minimum: Standing['study']['value']['isolation']): void {
-  if (strengthOf(executor.name) >= strengthOf(minimum)) return;
-  fail('E_GATE', { where: 'isolation', wanted: `${minimum} or stronger`, found: executor.name });
+/** The images that the study bound, where the executor takes any. Throws E_GATE where the role has none. */
+async function imagesFor(
+  { executor }: Engine,
+  store: Store,
+  bound: Readonly<Record<string, string>>,
+  { environment: { image }, id }: Challenge,
+): Promise<Images> {
+  if (executor.name !== 'docker') return {};
+  if (!Object.hasOwn(bound, image))
+    fail('E_GATE', { where: `image of ${id}`, wanted: `an image for ${image} in the study`, found: 'none' });
+  return boundImages(store, bound);
 }
 
 type View = ReturnType<typeof viewOf>;
 
-/** The provisioner that the arms of a plan name: the control is restored and probed by the same product. */
-async function provisionerOf(engine: Engine, conditions: readonly { readonly '/': Cid }[], view: View) {
-  for (const each of conditions) {
-    const { source } = await viewAs('condition', each['/'], view);
-    if (source.type === 'provisioner') return engine.provisioner(source.provisioner);
-  }
-  return undefined;
+/** The product of this arm; a control is restored and probed by the first product that another arm names. */
+async function productOf(
+  own: Condition,
+  conditions: readonly { readonly '/': Cid }[],
+  view: View,
+): Promise<string | undefined> {
+  const all = [own];
+  for (const each of conditions) all.push(await viewAs('condition', each['/'], view));
+  return all.flatMap(({ source }) => (source.type === 'provisioner' ? [source.provisioner] : []))[0];
 }
 
 /** The purse of a family, opened with what its ledger and the store's say was spent before. */

@@ -35,9 +35,10 @@ export function openTrigger(store: Store, rules: readonly Rule[] = RULES): Trigg
         more = false;
         for await (const arrival of store.since(cursor)) {
           more = true;
-          cursor = arrival.cursor;
           const subject = { cid: arrival.cid, value: parseRecord(await store.value(arrival.cid)) };
           derived.push(...(await derive(subject, rules, store, view)));
+          // Only now: a fault in between leaves this arrival to be looked at again.
+          cursor = arrival.cursor;
         }
       }
       return derived;

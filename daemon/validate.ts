@@ -16,7 +16,8 @@ import { fail } from '../store/format/errors.ts';
 import { snapshotBlock } from '../store/format/tree.ts';
 import type { Store } from '../store/store.ts';
 import { runVerifier } from './execute/verify.ts';
-import type { Executor, Image } from './executors/executor.ts';
+import type { Executor } from './executors/executor.ts';
+import { type Images, imageDigests } from './images.ts';
 import { overlay } from './overlay.ts';
 import { deriveOne } from './trigger.ts';
 import { viewOf } from './view.ts';
@@ -24,7 +25,7 @@ import { viewOf } from './view.ts';
 export interface Matrix {
   readonly store: Store;
   readonly executor: Executor;
-  readonly images: Readonly<Record<string, Image>>;
+  readonly images: Images;
   readonly owner: string;
   readonly challenge: Input<Challenge>;
   readonly fixture: Input<Fixture>;
@@ -70,7 +71,7 @@ async function validateOne(
   const image = matrix.images[challenge.value.environment.image];
   const token = Buffer.from(random(16)).toString('hex');
   const run = { executor, store, challenge: challenge.value, workspace: after, owner, token };
-  const report = await runVerifier(image === undefined ? run : { ...run, image });
+  const { report } = await runVerifier(image === undefined ? run : { ...run, image });
   const verdict = judge(challenge.value.verifier, report, audit.outside);
   const { cid } = await store.record({
     kind: 'validation',
@@ -108,9 +109,4 @@ async function auditOf(store: Store, inputs: { before: Cid; after: Cid; challeng
   if (cid === undefined || value === undefined || !('outside' in value))
     fail('E_INTERNAL', { where: 'audit' });
   return { cid, outside: value.outside };
-}
-
-/** Role -> the digest that a study registers: of the image's canonical description. */
-export function imageDigests(images: Readonly<Record<string, Image>>) {
-  return Object.fromEntries(Object.entries(images).map(([role, image]) => [role, image.configDigest]));
 }

@@ -6,11 +6,12 @@
 import { isRefused } from '../rules/contracts/kit.ts';
 import { certificateFor } from '../rules/pair/v1.ts';
 import { viewAs } from '../rules/runs.ts';
-import { progressOf } from '../rules/schedule/progress.ts';
+import { type Progress, progressOf } from '../rules/schedule/progress.ts';
 import type { Cid } from '../store/format/cid.ts';
 import { fail } from '../store/format/errors.ts';
 import type { Store } from '../store/store.ts';
 import { familyOf, standingOf } from './family.ts';
+import { cappedBy } from './gates.ts';
 import { viewOf } from './view.ts';
 
 export const REASONS = [
@@ -77,30 +78,27 @@ async function whyPlan(store: Store, cid: Cid): Promise<Why> {
     };
   }
   const progress = await progressOf({ cid, value: plan }, standing.study.value, view);
+  const capped = progress.state === 'pending' ? await cappedBy(store, standing) : undefined;
+  if (capped !== undefined) {
+    const detail = `a cap of the study stopped ${capped}; an amendment may raise it`;
+    return { subject: cid, reason: 'budget-gate', detail };
+  }
+  return { subject: cid, ...answerFor(progress) };
+}
+
+/** What a plan's progress says, in the words of the list. */
+function answerFor(progress: Progress): Pick<Why, 'reason' | 'detail'> {
+  const attempt = `attempt ${progress.attempt}`;
   switch (progress.state) {
     case 'done':
-      return {
-        subject: cid,
-        reason: 'already-done',
-        detail: `attempt ${progress.attempt} has every receipt`,
-      };
+      return { reason: 'already-done', detail: `${attempt} has every receipt` };
     case 'exhausted':
-      return {
-        subject: cid,
-        reason: 'attempts-exhausted',
-        detail: `attempt ${progress.attempt} was void, none is left`,
-      };
+      return { reason: 'attempts-exhausted', detail: `${attempt} was void, none is left` };
     case 'running':
-      return {
-        subject: cid,
-        reason: 'leased-by',
-        detail: `started, no receipt yet: ${progress.running.join(' ')}`,
-      };
+      return { reason: 'leased-by', detail: `started, no receipt yet: ${progress.running.join(' ')}` };
     case 'pending':
-      return {
-        subject: cid,
-        reason: 'ready',
-        detail: `attempt ${progress.attempt}: ${progress.arms.join(', ')}`,
-      };
+      return progress.running.length > 0
+        ? { reason: 'leased-by', detail: `started, no receipt yet: ${progress.running.join(' ')}` }
+        : { reason: 'ready', detail: `${attempt}: ${progress.arms.join(', ')}` };
   }
 }

@@ -157,6 +157,8 @@ export interface Store extends Reader {
   /** Real path of the folder, or URL of the daemon. */
   readonly path: string;
   readonly writable: boolean;
+  /** Set where another process owns the store, and this one only asks it. */
+  readonly remote?: true;
   /** Bytes of a block. E_NOT_FOUND. */
   size(cid: Cid): Promise<number>;
   /** Stores bytes or a stream; this is an `Emit`. */

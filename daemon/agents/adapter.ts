@@ -94,4 +94,6 @@ export interface Adapter {
   /** Home files that the harness itself writes before a turn, relative to home: no part of what the agent left. */
   readonly turnFiles: readonly string[];
   ending(exit: Exit): Ending;
+  /** What the model is told about a tool: part of the run-time surface. Throws E_CONFIG for a tool it cannot give. */
+  toolDescription(tool: string): string;
 }

@@ -72,6 +72,7 @@ function remoteStore(connection: Connection, path: string, writable: boolean): S
   return {
     path,
     writable,
+    remote: true,
     get,
     stream: (cid, range) => stream(connection, cid, range),
     has: async (cid) => (await missing(connection, [cid])).length === 0,

@@ -5,10 +5,10 @@
  * If we die anywhere, the start has no receipt: at start-up its sandbox is removed and `lost` is written.
  */
 
-import { OUTCOME_STATUSES } from '../../rules/contracts/receipt.ts';
 import type { Cid } from '../../store/format/cid.ts';
-import { type AshlarError, fail, isFault } from '../../store/format/errors.ts';
+import { fail } from '../../store/format/errors.ts';
 import { audit } from './audit.ts';
+import { endingFor, hasOutcome, voided } from './ending.ts';
 import { checkpoint, logStart } from './log-start.ts';
 import { destroy, probe, probeAfter, restore } from './memory.ts';
 import { meter } from './meter.ts';
@@ -49,29 +49,42 @@ export interface Executed {
 /** Called after each step that ran: progress, and the place where a test kills the process. */
 export type Watch = (step: string, state: State) => void;
 
-/** Runs one start to its receipt. Throws only where no start could be logged or no receipt written. */
+/**
+ * Runs one start to its receipt. Throws where no start could be logged or no receipt written, and where something that
+ * a step opened could not be closed: then the receipt stands, but this process must not go on beside what is left.
+ */
 export async function execute(task: Task, watch: Watch = () => {}, steps = STEPS): Promise<Executed> {
-  let state = EMPTY;
   const opened: Step[] = [];
-  try {
+  let state = EMPTY;
+  const run = async () => {
     for (const step of steps) {
       if (!applies(step, state)) continue;
       opened.push(step);
       state = await timed(step, task, state);
       watch(step.name, state);
     }
-  } finally {
-    for (const step of opened.reverse()) await step.close?.(task, state).catch(() => {});
-  }
+  };
+  const [ran] = await Promise.allSettled([run()]);
+  const left = await closeAll(opened, task, state);
+  if (ran.status === 'rejected') throw ran.reason;
+  if (left !== undefined) throw left;
   if (state.receipt === undefined || state.ending === undefined) fail('E_INTERNAL', { wanted: 'a receipt' });
   return { receipt: state.receipt, ending: state.ending };
 }
 
-const OUTCOMES: ReadonlySet<string> = new Set(OUTCOME_STATUSES);
+/** Closes in reverse order, every one; gives the first fault. */
+async function closeAll(opened: readonly Step[], task: Task, state: State): Promise<unknown> {
+  let first: unknown;
+  for (const step of [...opened].reverse()) {
+    const [closed] = await Promise.allSettled([step.close?.(task, state)]);
+    if (closed.status === 'rejected') first ??= closed.reason;
+  }
+  return first;
+}
 
 function applies(step: Step, { ending }: State): boolean {
   if (step.when === 'always') return true;
-  return step.when === 'ok' ? ending === undefined : ending !== undefined && OUTCOMES.has(ending.status);
+  return step.when === 'ok' ? ending === undefined : hasOutcome(ending);
 }
 
 async function timed(step: Step, task: Task, state: State): Promise<State> {
@@ -89,24 +102,9 @@ async function attempt(step: Step, task: Task, state: State): Promise<Partial<St
   } catch (error) {
     if (step.voids === undefined) throw error;
     // The first fault decides; a later one of a step that always runs does not hide it.
-    if (state.ending !== undefined && !OUTCOMES.has(state.ending.status)) return {};
-    return { ending: voided(step, statusFor(step, error), codeOf(error), messageOf(error)) };
+    if (state.ending !== undefined && !hasOutcome(state.ending)) return {};
+    return { ending: endingFor(step, error) };
   }
 }
 
-/** A provisioner's fault is `provision_failed` wherever it shows; what is neither it nor the sandbox's is `aborted`. */
-function statusFor(step: Step, error: unknown): Ending['status'] {
-  if (isFault(error, 'E_PROVISION')) return 'provision_failed';
-  if (isFault(error, 'E_EXECUTOR') || step.voids === 'verifier_error') return step.voids ?? 'aborted';
-  return 'aborted';
-}
-
-const voided = (step: Step, status: Ending['status'], code: string, detail: string): Ending => ({
-  status,
-  fault: { step: step.name, code, detail },
-});
-
-const codeOf = (error: unknown): string => (isFault(error) ? (error as AshlarError).code : 'E_INTERNAL');
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, 4000);
 const decimal = (seconds: number): string => Math.max(0, seconds).toFixed(3);

@@ -4,25 +4,23 @@ import { type Memory, memoryBlock, memoryId } from '../../rules/memory/block.ts'
 import { type Cid, digestOf, type Evidence, evidence, link } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Injection as HandedOver } from '../agents/adapter.ts';
-import { put, type State, type Task } from './task.ts';
+import { type Accounts, put, type State, type Task } from './task.ts';
 
 /** How many memories a recall may give, unless the condition says otherwise (`parameters.limit`). */
 const LIMIT = 5;
 
-export interface Injected {
-  readonly records: readonly Cid[];
-  readonly texts: readonly HandedOver[];
-}
-
-/** What goes before the prompt of this turn. Memory comes with the first prompt only. Throws E_PROVISION. */
+/**
+ * What goes before the prompt of this turn. Memory comes with the first prompt only. The record is in the books before
+ * the agent sees the text. Throws E_PROVISION.
+ */
 export async function injectWithPrompt(
   task: Task,
   state: State,
   turn: number,
   prompt: string,
-): Promise<Injected> {
+): Promise<readonly HandedOver[]> {
   const { channel } = task.condition.value;
-  if (channel !== 'prompt' || turn !== 1) return { records: [], texts: [] };
+  if (channel !== 'prompt' || turn !== 1) return [];
   const { provisioner } = task.world;
   if (provisioner?.recall === undefined || state.project === undefined || state.start === undefined) {
     fail('E_PROVISION', { where: 'recall', wanted: 'a provisioner that recalls', found: 'none' });
@@ -31,9 +29,10 @@ export async function injectWithPrompt(
   const { value, raw } = await provisioner.recall({ project: state.project, query: prompt, channel, limit });
   const memories = value.memories.map(({ id, text }) => ({ id: memoryId(text), text, origin: id }));
   const kept = evidence(digestOf(await task.store.put(raw)));
-  const record = await injectionRecord(task, { start: state.start, turn, channel, memories, reply: kept });
+  const given = { start: state.start, turn, channel, memories, reply: kept };
+  await injectionRecord(task, given, state.books);
   const block = { channel, text: memoryBlock(memories), memories: memories.map(({ id }) => id) };
-  return { records: [record], texts: memories.length === 0 ? [] : [block] };
+  return memories.length === 0 ? [] : [block];
 }
 
 interface Given {
@@ -44,14 +43,14 @@ interface Given {
   readonly reply: Evidence;
 }
 
-/** Stores the texts and puts the injection record. */
-export async function injectionRecord(task: Task, given: Given): Promise<Cid> {
+/** Stores the texts and puts the injection record, in the store and in the books. */
+export async function injectionRecord(task: Task, given: Given, books?: Accounts): Promise<void> {
   const memories = [];
   for (const { id, text, origin } of given.memories) {
     const bytes = link(await task.store.put(Buffer.from(text, 'utf8')));
     memories.push({ id, text: bytes, lessons: [], ...(origin === undefined ? {} : { origin }) });
   }
-  return put(task, {
+  const record = await put(task, {
     kind: 'injection',
     v: 1,
     start: link(given.start),
@@ -65,4 +64,6 @@ export async function injectionRecord(task: Task, given: Given): Promise<Cid> {
     bytes: given.memories.reduce((total, { text }) => total + Buffer.byteLength(text), 0),
     reply: given.reply,
   });
+  // The same question in the same turn has the same answer: one record.
+  if (books?.injections.includes(record) === false) books.injections.push(record);
 }

@@ -7,8 +7,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judgeProvision } from '../../rules/provision/judge.ts';
 import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
+import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { State, Step, Task } from './task.ts';
+
+/** In the folder of a start: which product holds which project. Read by `reap.ts`. */
+export const PROJECT_FILE = 'project.json';
 
 /** The graph that this arm restores; undefined for a control. */
 function graphOf(task: Task) {
@@ -32,18 +36,27 @@ export const restore: Step = {
     const { value, raw } = await provisioner.restore({
       fixture: task.fixture.value.id,
       graphArm: graph === undefined ? null : (task.condition.value.graph ?? null),
-      runIdentity: task.token,
+      runIdentity: runIdentityOf(task.token),
       artifacts: { evidenceCorpus: null, graph: artifact },
     });
+    await noteProject(task, value.project);
     const kept = await keep(task, state, 'restore', raw);
     return { project: value.project, queueBefore: value.queue_before_count, ...kept };
   },
 };
 
+/** What the product may know of a run: it tells runs apart and says nothing, the token neither. */
+const runIdentityOf = (token: string): string => sha256Hex(Buffer.from(`run ${token}`, 'utf8')).slice(0, 32);
+
+/** A product may run servers of its own for a project: what outlives us is destroyed at the next start-up. */
+async function noteProject({ world }: Task, project: string): Promise<void> {
+  await writeFile(join(world.scratch, PROJECT_FILE), JSON.stringify({ product: world.product, project }));
+}
+
 /** Writes the state file below the fixture root, named by its digest. */
 async function stage(task: Task, cid: Cid): Promise<{ path: string; sha256: string }> {
   const sha256 = digestOf(cid);
-  const path = `${task.token}-${sha256.slice(0, 16)}.state`;
+  const path = `${sha256}.state`;
   await mkdir(task.world.fixtureRoot, { recursive: true });
   await writeFile(join(task.world.fixtureRoot, path), await task.store.get(cid));
   return { path, sha256 };

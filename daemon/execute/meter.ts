@@ -6,32 +6,16 @@ import { type Cid, digestOf, evidence, link } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import { type Booking, openMeter, type Reservation } from '../meter/meter.ts';
 import { injectionRecord } from './inject.ts';
-import { put, type State, type Step, type Task } from './task.ts';
-
-/** What the meter's callbacks leave behind for the receipt: filled while the agent runs. */
-export interface Accounts {
-  readonly exchanges: Cid[];
-  readonly injections: Cid[];
-  micros: number;
-  inputTokens: number;
-  outputTokens: number;
-}
-
-const accounts = new WeakMap<object, Accounts>();
-
-/** The accounts of an open meter. */
-export function accountsOf(state: State): Accounts | undefined {
-  return state.meter === undefined ? undefined : accounts.get(state.meter);
-}
+import { type Accounts, put, type Step, type Task } from './task.ts';
 
 export const meter: Step = {
   name: 'meter',
   when: 'ok',
   voids: 'aborted',
-  async run(task, { start }) {
+  async run(task, { start, project }) {
     if (start === undefined) fail('E_INTERNAL', { where: 'meter', wanted: 'a start' });
     const { study, world } = task;
-    const books: Accounts = { exchanges: [], injections: [], micros: 0, inputTokens: 0, outputTokens: 0 };
+    const books = openBooks();
     const folder = join(world.scratch, 'gate');
     await mkdir(folder, { recursive: true, mode: 0o755 });
     const socket = join(folder, 'api.sock');
@@ -43,13 +27,21 @@ export const meter: Step = {
       emit: (bytes) => task.store.put(bytes),
       reserve: (reservation) => reserve(task, start, reservation),
       book: (booking) => book(task, start, booking, books),
-      ...(declaresSearch(task) ? { recall: (asked) => recall(task, start, asked, books) } : {}),
+      ...(declaresSearch(task) ? { recall: (asked) => recall(task, { start, project, books }, asked) } : {}),
     });
-    accounts.set(opened, books);
-    return { meter: opened, socket };
+    return { meter: opened, socket, books };
   },
   close: async (_task, { meter: open }) => open?.close(),
 };
+
+const openBooks = (): Accounts => ({
+  exchanges: [],
+  injections: [],
+  turn: 0,
+  micros: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+});
 
 const declaresSearch = (task: Task): boolean => task.condition.value.tools.includes('search_memory');
 
@@ -86,28 +78,33 @@ async function book(task: Task, start: Cid, booking: Booking, books: Accounts): 
     ...(usage === undefined ? {} : { usage }),
   });
   books.exchanges.push(exchange);
+  books.last = { status: booking.status, complete: booking.complete };
   books.micros += micros;
   books.inputTokens += usage === undefined ? 0 : usage.input + usage.cacheRead + usage.cacheWrite;
   books.outputTokens += usage?.output ?? 0;
 }
 
-/** The pull channel: the memory tool asks, the provisioner answers, and what came back is an injection. */
-async function recall(task: Task, start: Cid, asked: { query: string; limit: number }, books: Accounts) {
-  const { provisioner } = task.world;
-  if (provisioner?.recall === undefined)
-    fail('E_PROVISION', { where: 'recall', wanted: 'a provisioner that recalls' });
-  const project = projects.get(task) ?? fail('E_INTERNAL', { where: 'recall', wanted: 'a project' });
-  const { value, raw } = await provisioner.recall({ project, channel: 'tool', ...asked });
-  const memories: Memory[] = value.memories.map(({ text }) => ({ id: memoryId(text), text }));
-  const kept = evidence(digestOf(await task.store.put(raw)));
-  books.injections.push(
-    await injectionRecord(task, { start, turn: 1, channel: 'tool', memories, reply: kept }),
-  );
-  return memories;
+interface Asking {
+  readonly start: Cid;
+  readonly project: string | undefined;
+  readonly books: Accounts;
 }
 
-const projects = new WeakMap<Task, string>();
-/** Tells the pull channel which project it asks. */
-export function rememberProject(task: Task, project: string): void {
-  projects.set(task, project);
+/** The pull channel: the memory tool asks, the provisioner answers, and what came back is an injection. */
+async function recall(
+  task: Task,
+  { start, project, books }: Asking,
+  asked: { query: string; limit: number },
+): Promise<readonly Memory[]> {
+  const { provisioner } = task.world;
+  if (provisioner?.recall === undefined || project === undefined) {
+    fail('E_PROVISION', { where: 'recall', wanted: 'a provisioner that recalls', found: 'none' });
+  }
+  const { value, raw } = await provisioner.recall({ project, channel: 'tool', ...asked });
+  const memories = value.memories.map(({ id, text }) => ({ id: memoryId(text), text, origin: id }));
+  const reply = evidence(digestOf(await task.store.put(raw)));
+  const given = { start, turn: books.turn, channel: 'tool', memories, reply } as const;
+  // Recorded before the agent has it: what it got is what the receipt says.
+  await injectionRecord(task, given, books);
+  return memories.map(({ id, text }) => ({ id, text }));
 }

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { digestOf, evidence } from '../../store/format/cid.ts';
 import { canonicalJson, type Json } from '../../store/format/json.ts';
 import { printPath, walkTree } from '../../store/format/tree.ts';
-import { accountsOf } from './meter.ts';
+import type { Paths } from '../executors/executor.ts';
+import { hasOutcome, voided } from './ending.ts';
 import { sandboxOf } from './sandbox.ts';
 import type { State, Step, Task } from './task.ts';
 
@@ -23,17 +24,23 @@ export const natives: Step = {
   },
 };
 
-/** Closes the meter, so that every reservation is booked, and takes its accounts. */
+/**
+ * Closes the meter, so that every reservation is booked, and takes its accounts. A fault of the meter that shows only
+ * here is ours: an answer, a booking or a memory may be missing, so the run has no outcome.
+ */
 export const accounts: Step = {
   name: 'accounts',
   when: 'always',
   voids: 'aborted',
-  async run(_task, state) {
-    await state.meter?.close();
-    const books = accountsOf(state);
-    if (books === undefined) return {};
-    const { exchanges, micros, inputTokens, outputTokens } = books;
-    return { exchanges, spend: { micros, requests: exchanges.length, inputTokens, outputTokens } };
+  async run(_task, { meter, books, ending }) {
+    await meter?.close();
+    if (meter === undefined || books === undefined) return {};
+    const { exchanges, injections, micros, inputTokens, outputTokens } = books;
+    const spend = { micros, requests: exchanges.length, inputTokens, outputTokens };
+    const taken = { exchanges: [...exchanges], injections: [...injections], spend };
+    const { fault } = meter.state();
+    if (fault === undefined || !hasOutcome(ending)) return taken;
+    return { ...taken, ending: voided(accounts, 'aborted', fault.code, fault.message) };
   },
 };
 
@@ -55,20 +62,30 @@ export const hostFacts: Step = {
   },
 };
 
-function replacements(task: Task, { sandbox }: State): Json[] {
-  const pairs: { path: string; with: string }[] = [{ path: task.world.scratch, with: '/scratch' }];
+interface Replacement {
+  readonly path: string;
+  readonly with: string;
+}
+
+function replacements(task: Task, { sandbox, verifierPaths }: State): Json[] {
+  const pairs: Replacement[] = [{ path: task.world.scratch, with: '/scratch' }];
   if (sandbox !== undefined) {
-    const { workspace, home, temp, readOnly } = sandbox.paths;
-    pairs.push(
-      { path: dirname(workspace), with: '/sandbox' },
-      { path: sandbox.relayUrl, with: RELAY },
-      { path: workspace, with: '/workspace' },
-      { path: home, with: '/home/agent' },
-      { path: temp, with: '/tmp' },
-    );
-    if (readOnly.agent !== undefined) pairs.push({ path: readOnly.agent, with: '/agent' });
+    pairs.push({ path: sandbox.relayUrl, with: RELAY }, ...replacementsFor(sandbox.paths, '/sandbox'));
   }
+  for (const paths of verifierPaths ?? []) pairs.push(...replacementsFor(paths, '/verifier-sandbox'));
   return pairs
     .filter((pair) => pair.path.length > 2 && pair.path !== pair.with)
-    .sort((a, b) => b.path.length - a.path.length);
+    .sort((a, b) => b.path.length - a.path.length)
+    .map((pair) => ({ ...pair }));
+}
+
+function replacementsFor({ workspace, home, temp, readOnly }: Paths, folder: string): Replacement[] {
+  const shown = Object.entries(readOnly).map(([name, path]) => ({ path, with: `/opt/${name}` }));
+  return [
+    { path: dirname(workspace), with: folder },
+    { path: workspace, with: '/workspace' },
+    { path: home, with: '/home/agent' },
+    { path: temp, with: '/tmp' },
+    ...shown,
+  ];
 }

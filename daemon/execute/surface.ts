@@ -29,15 +29,18 @@ export async function surfaceOf(
     hostname,
     mounts: [...mounts],
     argv: [[...launch.argv]],
-    tools: [...task.agent.value.tools, ...task.condition.value.tools].map((name) => ({
-      name,
-      description: '',
-    })),
+    tools: toolsOf(task),
     project: state.project ?? null,
     memoryIds: [...memoryIds],
   };
   const cid = await task.store.put(Buffer.from(canonicalJson(document), 'utf8'));
   return evidence(digestOf(cid));
+}
+
+/** The tools with the words that the model is told about them. */
+function toolsOf({ adapter, agent, condition }: Task): Json[] {
+  const names = [...agent.value.tools, ...condition.value.tools];
+  return names.map((name) => ({ name, description: adapter.toolDescription(name) }));
 }
 
 async function homeFiles(task: Task, state: State): Promise<Json[]> {

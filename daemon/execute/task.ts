@@ -17,7 +17,8 @@ import type { Cid, Evidence } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import type { Store } from '../../store/store.ts';
 import type { Adapter } from '../agents/adapter.ts';
-import type { Executor, Image, Sandbox } from '../executors/executor.ts';
+import type { Executor, Paths, Sandbox } from '../executors/executor.ts';
+import type { Images } from '../images.ts';
 import type { RunBudget } from '../meter/budget.ts';
 import type { Meter } from '../meter/meter.ts';
 import type { UpstreamConfig } from '../meter/upstream.ts';
@@ -27,8 +28,10 @@ import type { Provisioner } from '../provisioner/provisioner.ts';
 export interface World {
   readonly executor: Executor;
   /** Role -> image, for executors that need one. */
-  readonly images: Readonly<Record<string, Image>>;
+  readonly images: Images;
   readonly provisioner: Provisioner | undefined;
+  /** Its name in the host configuration. */
+  readonly product?: string;
   /** Folder that the provisioner reads artifacts from. */
   readonly fixtureRoot: string;
   readonly upstream: UpstreamConfig;
@@ -39,7 +42,7 @@ export interface World {
   readonly owner: string;
   /** Seconds from an arbitrary beginning; never goes back. */
   readonly seconds: () => number;
-  /** Asked between steps: true stops the run as `aborted`. */
+  /** Asked between steps and while the agent runs: a reason stops the run as `aborted`. */
   readonly aborted: () => string | undefined;
 }
 
@@ -67,6 +70,19 @@ export interface Ending {
   readonly fault?: NonNullable<Receipt['fault']>;
 }
 
+/** What the meter's callbacks leave behind for the receipt. */
+export interface Accounts {
+  readonly exchanges: Cid[];
+  readonly injections: Cid[];
+  /** Which prompt the agent is working on, from 1. */
+  turn: number;
+  micros: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** How the model answered the last request: HTTP status, 0 for none; and whether the answer came whole. */
+  last?: { readonly status: number; readonly complete: boolean };
+}
+
 export interface State {
   readonly start?: Cid;
   readonly prebuild?: Cid;
@@ -78,9 +94,13 @@ export interface State {
   readonly after?: Cid;
   readonly meter?: Meter;
   readonly socket?: string;
+  /** Filled by the meter's callbacks while the agent runs. */
+  readonly books?: Accounts;
   readonly audit?: { readonly cid: Cid; readonly outside: number };
   readonly verdict?: Verdict;
   readonly report?: Evidence;
+  /** Where the verifier's sandboxes stood: its report may name them. */
+  readonly verifierPaths?: readonly Paths[];
   readonly surface?: Evidence;
   readonly hostFacts?: Evidence;
   readonly receipt?: Cid;

@@ -4,12 +4,11 @@
  * agent says of itself.
  */
 
-import type { VOID_STATUSES } from '../../rules/contracts/receipt.ts';
-import { digestOf, evidence } from '../../store/format/cid.ts';
+import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
-import type { Finished } from '../executors/executor.ts';
+import type { Finished, Sandbox } from '../executors/executor.ts';
+import { endingFor, voided } from './ending.ts';
 import { injectWithPrompt } from './inject.ts';
-import { accountsOf, rememberProject } from './meter.ts';
 import { sandboxOf } from './sandbox.ts';
 import { surfaceOf } from './surface.ts';
 import type { Ending, State, Step, Task } from './task.ts';
@@ -17,22 +16,21 @@ import type { Ending, State, Step, Task } from './task.ts';
 /** Kept of each of the agent's streams, in bytes. */
 const STREAM_BYTES = 16 << 20;
 
+/** How often a request to stop is looked for while the agent runs, in milliseconds. */
+const ABORT_MS = 250;
+
 export const turns: Step = {
   name: 'turns',
   when: 'ok',
   voids: 'sandbox_lost',
   async run(task, state) {
-    if (state.project !== undefined) rememberProject(task, state.project);
     const prompts = [task.challenge.value.prompt, ...task.challenge.value.followUps];
     let now: State = state;
     for (const [i, prompt] of prompts.entries()) {
-      const text = Buffer.from(await task.store.get(prompt['/'])).toString('utf8');
-      now = { ...now, ...(await oneTurn(task, now, i + 1, text)) };
+      now = { ...now, ...(await guardedTurn(task, now, i + 1, prompt['/'])) };
       if (now.ending !== undefined && now.ending.status !== 'completed') break;
     }
-    const books = accountsOf(state);
     return {
-      injections: [...now.injections, ...(books?.injections ?? [])],
       natives: now.natives,
       ...(now.surface === undefined ? {} : { surface: now.surface }),
       ...(now.ending === undefined ? {} : { ending: now.ending }),
@@ -40,44 +38,57 @@ export const turns: Step = {
   },
 };
 
+/** A fault in a later turn takes nothing away that an earlier one left. */
+async function guardedTurn(task: Task, state: State, index: number, prompt: Cid): Promise<Partial<State>> {
+  try {
+    return await oneTurn(task, state, index, Buffer.from(await task.store.get(prompt)).toString('utf8'));
+  } catch (error) {
+    return { ending: endingFor(turns, error) };
+  }
+}
+
 async function oneTurn(task: Task, state: State, index: number, prompt: string): Promise<Partial<State>> {
   const sandbox = sandboxOf(state);
-  const injected = await injectWithPrompt(task, state, index, prompt);
-  const launch = task.adapter.launch(
-    {
-      index,
-      prompt,
-      injections: injected.texts,
-      system: Buffer.from(await task.store.get(task.agent.value.template['/'])).toString('utf8'),
-      model: task.agent.value.model,
-      parameters: task.agent.value.parameters,
-      tools: [...task.agent.value.tools, ...task.condition.value.tools],
-      limits: task.agent.value.limits,
-    },
-    placeOf(state),
-  );
-  await sandbox.writeHome(launch.files);
-  const surface =
-    state.surface ??
-    (await surfaceOf(
-      task,
-      state,
-      launch,
-      injected.texts.flatMap(({ memories }) => memories),
-    ));
-  const ended = await sandbox.run({
-    argv: launch.argv,
-    env: launch.env,
-    timeoutSeconds: task.challenge.value.agentTimeoutSeconds,
-    maxOutputBytes: STREAM_BYTES,
-    relaySocket: state.socket ?? fail('E_INTERNAL', { where: 'turns', wanted: 'an open meter' }),
-  });
-  return {
-    surface,
-    injections: [...state.injections, ...injected.records],
-    natives: [...state.natives, ...(await streams(task, index, ended))],
-    ending: endingOf(task, state, ended),
+  if (state.books !== undefined) state.books.turn = index;
+  const injections = await injectWithPrompt(task, state, index, prompt);
+  const turn = {
+    index,
+    prompt,
+    injections,
+    system: Buffer.from(await task.store.get(task.agent.value.template['/'])).toString('utf8'),
+    model: task.agent.value.model,
+    parameters: task.agent.value.parameters,
+    tools: [...task.agent.value.tools, ...task.condition.value.tools],
+    limits: task.agent.value.limits,
   };
+  const launch = task.adapter.launch(turn, placeOf(state));
+  await sandbox.writeHome(launch.files);
+  const ids = injections.flatMap(({ memories }) => memories);
+  const surface = state.surface ?? (await surfaceOf(task, state, launch, ids));
+  const ended = await untilAborted(task, sandbox, () =>
+    sandbox.run({
+      argv: launch.argv,
+      env: launch.env,
+      timeoutSeconds: task.challenge.value.agentTimeoutSeconds,
+      maxOutputBytes: STREAM_BYTES,
+      relaySocket: state.socket ?? fail('E_INTERNAL', { where: 'turns', wanted: 'an open meter' }),
+    }),
+  );
+  const natives = [...state.natives, ...(await streams(task, index, ended))];
+  return { surface, natives, ending: endingOf(task, state, ended) };
+}
+
+/** Stops the sandbox as soon as the daemon is asked to stop: an agent may run for an hour. */
+async function untilAborted<T>(task: Task, sandbox: Sandbox, run: () => Promise<T>): Promise<T> {
+  const looking = setInterval(() => {
+    // What goes wrong with stopping, the run itself tells.
+    if (task.world.aborted() !== undefined) sandbox.stop().catch(() => {});
+  }, ABORT_MS);
+  try {
+    return await run();
+  } finally {
+    clearInterval(looking);
+  }
 }
 
 function placeOf(state: State) {
@@ -99,20 +110,30 @@ async function streams(task: Task, index: number, { stdout, stderr }: Finished) 
 function endingOf(task: Task, state: State, ended: Finished): Ending {
   const meter = state.meter?.state();
   const abort = task.world.aborted();
-  if (abort !== undefined) return ours('aborted', 'E_EXECUTOR', abort);
-  if (meter?.fault !== undefined) return ours('aborted', meter.fault.code, meter.fault.message);
-  if (meter?.refusedBy === 'stage' || meter?.refusedBy === 'total') {
-    return ours('capped', 'E_BUDGET', `the ${meter.refusedBy} cap refused a request`);
+  if (abort !== undefined) return voided(turns, 'aborted', 'E_EXECUTOR', abort);
+  if (meter?.fault !== undefined) {
+    const status = meter.fault.code === 'E_PROVISION' ? 'provision_failed' : 'aborted';
+    return voided(turns, status, meter.fault.code, meter.fault.message);
   }
-  if (ended.stopped) return ours('aborted', 'E_EXECUTOR', 'the run was stopped');
+  if (meter?.refusedBy === 'stage' || meter?.refusedBy === 'total') {
+    return voided(turns, 'capped', 'E_BUDGET', `the ${meter.refusedBy} cap refused a request`);
+  }
+  if (ended.stopped) return voided(turns, 'aborted', 'E_EXECUTOR', 'the run was stopped');
   if (ended.timedOut) return { status: 'timeout' };
   if (ended.oom) return { status: 'agent_failed', stopReason: 'oom' };
   if (ended.pidsHit && ended.exit !== 0) return { status: 'agent_failed', stopReason: 'pids' };
   if (meter?.refusedBy === 'run') return { status: 'agent_failed', stopReason: 'cost_limit' };
-  return task.adapter.ending({ code: ended.exit });
+  const own = task.adapter.ending({ code: ended.exit });
+  const unanswered = own.status === 'agent_failed' && own.stopReason === 'exit' && unansweredBy(state);
+  return unanswered ? voided(turns, 'aborted', 'E_METER', unanswered) : own;
 }
 
-const ours = (status: (typeof VOID_STATUSES)[number], code: string, detail: string): Ending => ({
-  status,
-  fault: { step: 'turns', code, detail },
-});
+/** Statuses by which a model service says that it is our account, our configuration or its own trouble. */
+const OURS: ReadonlySet<number> = new Set([0, 401, 403, 404, 429]);
+
+/** What the model's side failed at last; an agent that gave up over it did not fail by itself. */
+function unansweredBy({ books }: State): string | undefined {
+  const { status, complete } = books?.last ?? { status: 200, complete: true };
+  if (!OURS.has(status) && status < 500 && complete) return undefined;
+  return `the model did not answer the last request: ${complete ? `status ${status}` : 'no whole answer'}`;
+}

@@ -8,10 +8,10 @@ import type { Challenge } from '../../rules/contracts/challenge.ts';
 import { judge, reportValue, type VerifierReport } from '../../rules/outcome/verdict.ts';
 import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
 import { encode } from '../../store/format/codec.ts';
-import { fail } from '../../store/format/errors.ts';
+import { fail, isFault } from '../../store/format/errors.ts';
 import { parseTree } from '../../store/format/tree.ts';
 import type { Store } from '../../store/store.ts';
-import type { Executor, Image } from '../executors/executor.ts';
+import type { Executor, Image, Paths } from '../executors/executor.ts';
 import { sandboxSpec } from './sandbox.ts';
 import type { Step, Task } from './task.ts';
 
@@ -32,19 +32,51 @@ export const verify: Step = {
     if (before === undefined || after === undefined || audit === undefined) {
       fail('E_INTERNAL', { where: 'verify', wanted: 'snapshots and an audit' });
     }
-    const report = await runVerifier(verifierRun(task, after));
+    const { report, paths } = await reportOn(task, { before, after });
+    const verifierPaths = paths === undefined ? [] : [paths];
+    // Stored and hashed before it is judged: what is judged is what the receipt names.
     const stored = evidence(digestOf(await task.store.put(encode(reportValue(report)))));
     const verdict = judge(task.challenge.value.verifier, report, audit.outside);
     if (NO_VERDICT.has(verdict.reason) && !(await pristineGivesVerdict(task, before))) {
       const fault = { step: 'verify', code: 'E_EXECUTOR', detail: `pristine workspace: ${verdict.reason}` };
-      return { report: stored, ending: { status: 'verifier_error', fault } };
+      return { report: stored, verifierPaths, ending: { status: 'verifier_error', fault } };
     }
-    return { report: stored, verdict };
+    return { report: stored, verifierPaths, verdict };
   },
 };
 
+interface Reported {
+  readonly report: VerifierReport;
+  readonly paths?: Paths;
+}
+
+/**
+ * The report on the workspace as it was left. Where even a second sandbox cannot be laid out or run over it, and one
+ * over the pristine workspace can, the workspace is to blame (a pipe, a device, an impossible name): a report without a
+ * result, which is reward 0. Throws where the pristine workspace fares no better.
+ */
+async function reportOn(task: Task, { before, after }: { before: Cid; after: Cid }): Promise<Reported> {
+  for (let tries = 2; ; tries--) {
+    try {
+      return await runVerifier(verifierRun(task, after));
+    } catch (error) {
+      if (tries > 1 && isFault(error, 'E_EXECUTOR')) continue;
+      if (!(await pristineGivesVerdict(task, before))) throw error;
+      return { report: unusable(isFault(error) ? error.code : 'E_EXECUTOR') };
+    }
+  }
+}
+
+const unusable = (code: string): VerifierReport => ({
+  exit: null,
+  timedOut: false,
+  truncated: false,
+  stdout: '',
+  stderr: `the verifier cannot be run over this workspace: ${code}`,
+});
+
 async function pristineGivesVerdict(task: Task, before: Cid): Promise<boolean> {
-  const report = await runVerifier(verifierRun(task, before));
+  const { report } = await runVerifier(verifierRun(task, before));
   return !NO_VERDICT.has(judge(task.challenge.value.verifier, report, 0).reason);
 }
 
@@ -66,8 +98,8 @@ function verifierRun(task: Task, workspace: Cid): VerifierRun {
   return image === undefined ? run : { ...run, image };
 }
 
-/** Runs the hidden suite over a workspace. Throws E_EXECUTOR for a fault of the sandbox. */
-export async function runVerifier(run: VerifierRun): Promise<VerifierReport> {
+/** Runs the hidden suite over a workspace, once. Throws E_EXECUTOR for a fault of the sandbox, E_TREE, E_IO. */
+export async function runVerifier(run: VerifierRun): Promise<Required<Reported>> {
   const { verifier, environment } = run.challenge;
   const sandbox = await run.executor.open({
     owner: run.owner,
@@ -90,7 +122,8 @@ export async function runVerifier(run: VerifierRun): Promise<VerifierReport> {
     });
     const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
     const { exit, timedOut, truncated } = ended;
-    return { exit, timedOut, truncated, stdout: text(ended.stdout), stderr: text(ended.stderr) };
+    const report = { exit, timedOut, truncated, stdout: text(ended.stdout), stderr: text(ended.stderr) };
+    return { report, paths: sandbox.paths };
   } finally {
     await sandbox.close();
   }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { sha256Hex } from '../../../store/format/crypto.ts';
 import { fail } from '../../../store/format/errors.ts';
 import type { Adapter, AgentTurn, Ending, Exit, Launch, Place } from '../adapter.ts';
-import { EXITS, type ToolName, type Turn } from './loop.ts';
+import { EXITS, TOOLS, type ToolName, type Turn } from './loop.ts';
 
 const PROGRAM = { name: 'agent.mjs', source: fileURLToPath(new URL('./loop.js', import.meta.url)) };
 const TURN_FILE = '.agent/turn.json';
@@ -17,7 +17,6 @@ const SESSION_FILE = '.agent/session.jsonl';
 const VERSION = '1';
 /** Longest time of one command of the agent; the challenge's own limit ends the turn. */
 const COMMAND_SECONDS = 120;
-const TOOL_NAMES: readonly ToolName[] = ['read', 'write', 'edit', 'list', 'run', 'search_memory'];
 
 export const builtin: Adapter = {
   name: 'builtin',
@@ -28,7 +27,14 @@ export const builtin: Adapter = {
   identify: async () => ({ version: VERSION, sha256: sha256Hex(await readFile(PROGRAM.source)) }),
   launch,
   ending,
+  toolDescription: (tool) => TOOLS[toolName(tool)].description,
 };
+
+/** Throws E_CONFIG for a tool that the loop does not have. */
+function toolName(tool: string): ToolName {
+  if (Object.hasOwn(TOOLS, tool)) return tool as ToolName;
+  return fail('E_CONFIG', { where: 'tools', wanted: Object.keys(TOOLS).join(', '), found: tool });
+}
 
 function launch(turn: AgentTurn, place: Place): Launch {
   const bytes = Buffer.from(`${JSON.stringify(turnFile(turn))}\n`, 'utf8');
@@ -40,9 +46,6 @@ function launch(turn: AgentTurn, place: Place): Launch {
 }
 
 function turnFile({ prompt, injections, system, model, parameters, tools, limits }: AgentTurn): Turn {
-  const unknown = tools.find((tool) => !(TOOL_NAMES as readonly string[]).includes(tool));
-  if (unknown !== undefined)
-    fail('E_CONFIG', { where: 'tools', wanted: TOOL_NAMES.join(', '), found: unknown });
   return {
     v: 1,
     prompt,
@@ -51,7 +54,7 @@ function turnFile({ prompt, injections, system, model, parameters, tools, limits
     model,
     maxTokens: limits.maxOutputTokens,
     parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, plain(value)])),
-    tools: tools as readonly ToolName[],
+    tools: tools.map(toolName),
     limits: {
       turns: limits.turns,
       tokens: limits.totalTokens,

@@ -249,7 +249,7 @@ interface Context {
 const text = (description: string) => ({ type: 'string', description });
 const number = (description: string) => ({ type: 'integer', description, minimum: 1 });
 
-const TOOLS: Readonly<Record<ToolName, Tool>> = {
+export const TOOLS: Readonly<Record<ToolName, Tool>> = {
   read: {
     description: 'Read a text file of the workspace.',
     properties: {

@@ -143,5 +143,5 @@ t.test('every step of a script uses a tool that the agent has', async (t) => {
     for (const { tool } of steps)
       t.ok(tool === undefined || study.agent.tools.includes(tool), tool ?? 'words');
   }
-  t.ok(readFileSync(join(CATALOGUE, study.agent.template), 'utf8').length > 0);
+  t.ok(readFileSync(join(CATALOGUE, 'studies', study.agent.template), 'utf8').length > 0);
 });

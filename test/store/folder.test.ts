@@ -322,4 +322,5 @@ t.test('property: any tree of files, links and folders comes back with its cid',
     }),
     { seed, numRuns: 60 },
   );
+  t.equal(round, 60, 'every round ran');
 });

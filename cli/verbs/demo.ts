@@ -1,12 +1,10 @@
 /** `demo`: the whole path on embedded defaults, from a Git commit to a verified release. */
-import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { parseHost } from '../../daemon/host.ts';
-import { openFolder } from '../../daemon/release/folder.ts';
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
-import { verify } from '../../rules/verify/verify.ts';
 import { fail } from '../../store/format/errors.ts';
 import { canonicalJson } from '../../store/format/json.ts';
 import { initStore, openStore } from '../../store/open.ts';
@@ -57,10 +55,10 @@ async function demo(
   const catalogue = join(root, 'challenges');
   const target = join(folder, 'release');
   out.say({ event: 'begin', isolation: 'none', scripted: true }, 'isolation none; the model is scripted');
-  const say = (line: string) => out.say({ event: 'step', line }, line);
-  const { study, release } = await runDemo({ store, catalogue, target, host: hostOf(catalogue), say });
-  const report = await readFile(join(target, 'report', 'report.txt'), 'utf8');
-  const verified = await verify(await openFolder(target));
+  const say = (phase: string, line: string) =>
+    out.say({ event: 'step', phase, line }, `${phase.padEnd(10)}${line}`);
+  const ran = await runDemo({ store, catalogue, target, host: hostOf(catalogue), say });
+  const { study, release, report, verified } = ran;
   out.say({ event: 'report', text: report }, `\n${report}`);
   out.say({ event: 'verified', ...verified }, verifiedText(verified));
   const places = { store: store.path, release: target, study, releaseCid: release };

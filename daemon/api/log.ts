@@ -5,7 +5,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { parseCid } from '../../store/format/cid.ts';
-import { fail } from '../../store/format/errors.ts';
+import { fail, isFault } from '../../store/format/errors.ts';
 import { parseTilePath } from '../../store/format/tile.ts';
 import type { LogInfo, Store } from '../../store/store.ts';
 import type { Parts } from './parts.ts';
@@ -14,6 +14,16 @@ import { cidText, noQuery } from './query.ts';
 async function ofFamily(store: Store, text: string): Promise<LogInfo> {
   const family = parseCid(text);
   return (await store.logs.ofFamily(family)) ?? fail('E_NOT_FOUND', { where: `log of ${family}` });
+}
+
+/** Over all leaves where the key is here, else the last one that was signed. Throws E_LOG_KEY where none was. */
+export async function signed(store: Store, origin: string): Promise<Uint8Array> {
+  try {
+    return await store.logs.checkpoint(origin);
+  } catch (error) {
+    if (!isFault(error, 'E_LOG_KEY')) throw error;
+    return store.logs.checkpoint(origin, 1);
+  }
 }
 
 export const log: FastifyPluginAsyncZod<Parts> = async (app, { store }) => {
@@ -28,7 +38,7 @@ export const log: FastifyPluginAsyncZod<Parts> = async (app, { store }) => {
     },
     async ({ params }, reply) => {
       const { origin } = await ofFamily(store, params.family);
-      const note = await store.logs.checkpoint(origin);
+      const note = await signed(store, origin);
       return reply
         .type('text/plain; charset=utf-8')
         .header('cache-control', 'no-cache')

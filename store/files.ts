@@ -151,22 +151,38 @@ function syncFolder(path: string): void {
   }
 }
 
+/** Paths of open descriptors: a fault names a file, not a number. */
+const names = new Map<number, string>();
+const nameOf = (fd: number): string => names.get(fd) ?? `descriptor ${fd}`;
+
+function named(path: string, fd: number): number {
+  names.set(fd, path);
+  return fd;
+}
+
+function closeNamed(fd: number): void {
+  const path = nameOf(fd);
+  names.delete(fd);
+  attempt(path, () => closeSync(fd));
+}
+
 /** The real file system. */
 export const realFiles: Files = {
   openRead: (path) =>
-    orNull(path, () => openSync(path, constants.O_RDONLY)) ?? fail('E_NOT_FOUND', { where: path }),
-  read: (fd, into, position) => attempt(`descriptor ${fd}`, () => readAll(fd, into, position)),
-  readLater: (fd, into, position) => attemptLater(`descriptor ${fd}`, () => readAllLater(fd, into, position)),
+    orNull(path, () => named(path, openSync(path, constants.O_RDONLY))) ??
+    fail('E_NOT_FOUND', { where: path }),
+  read: (fd, into, position) => attempt(nameOf(fd), () => readAll(fd, into, position)),
+  readLater: (fd, into, position) => attemptLater(nameOf(fd), () => readAllLater(fd, into, position)),
   size: (path) => orNull(path, () => statSync(path).size),
   changedAt: (path) => orNull(path, () => statSync(path).mtimeMs),
   list: (path) => (orNull(path, () => readdirSync(path)) ?? []).sort(),
-  close: (fd) => attempt(`descriptor ${fd}`, () => closeSync(fd)),
+  close: closeNamed,
   mkdir: async (path) => attempt(path, () => void mkdirSync(path, { recursive: true })),
-  create: async (path, mode = 0o644) => attempt(path, () => openSync(path, 'wx+', mode)),
-  openWrite: async (path) => attempt(path, () => openSync(path, 'r+')),
-  write: (fd, chunks, position) => attemptLater(`descriptor ${fd}`, () => writeAll(fd, chunks, position)),
-  sync: (fd) => attemptLater(`descriptor ${fd}`, () => datasyncLater(fd)),
-  truncate: async (fd, size) => attempt(`descriptor ${fd}`, () => ftruncateSync(fd, size)),
+  create: async (path, mode = 0o644) => attempt(path, () => named(path, openSync(path, 'wx+', mode))),
+  openWrite: async (path) => attempt(path, () => named(path, openSync(path, 'r+'))),
+  write: (fd, chunks, position) => attemptLater(nameOf(fd), () => writeAll(fd, chunks, position)),
+  sync: (fd) => attemptLater(nameOf(fd), () => datasyncLater(fd)),
+  truncate: async (fd, size) => attempt(nameOf(fd), () => ftruncateSync(fd, size)),
   rename: async (from, to) => attempt(to, () => renameSync(from, to)),
   remove: async (path) => void orNull(path, () => unlinkSync(path)),
   syncFolder: async (path) => attempt(path, () => syncFolder(path)),
@@ -184,7 +200,7 @@ export function readWhole(files: Files, path: string): Uint8Array | null {
   }
 }
 
-const sizeOf = (fd: number): number => attempt(`descriptor ${fd}`, () => fstatSync(fd).size);
+const sizeOf = (fd: number): number => attempt(nameOf(fd), () => fstatSync(fd).size);
 
 /** Puts a file in place at once: fsync, rename, fsync of the folder. `temporary` lies in the same file system. */
 export async function writeDurably(

@@ -168,11 +168,13 @@ async function flush(state: State, batch: Batch): Promise<void> {
     const { blocks, end } = placed(record);
     const section = flushSection(record);
     const last = batch.chunks.pop() as Buffer;
-    await state.files.write(
-      segment.fd,
-      [...batch.chunks, last.subarray(0, batch.used), section],
-      segment.size,
-    );
+    const chunks = [...batch.chunks, last.subarray(0, batch.used), section];
+    const refused = await writeOrTakeBack(state, segment, chunks);
+    if (refused !== null) {
+      settle(state, batch);
+      batch.reject(refused.error);
+      return;
+    }
     // Dying here: bytes behind the last durable flush record; nobody was told of them.
     await state.files.sync(segment.fd);
     // Dying here: blocks that are there and in no index; the next owner finds them behind the cursor.
@@ -184,6 +186,26 @@ async function flush(state: State, batch: Batch): Promise<void> {
     abandon(state);
     settle(state, batch);
     batch.reject(error);
+  }
+}
+
+/**
+ * Writes at the end of the segment. A write that failed (a full disk) is cut off again, so that its bytes do not keep
+ * the disk full, and the segment goes on; where even that fails the segment is abandoned, as after a failed fsync.
+ */
+async function writeOrTakeBack(
+  state: State,
+  segment: { fd: number; size: number },
+  chunks: readonly Uint8Array[],
+): Promise<{ readonly error: unknown } | null> {
+  try {
+    await state.files.write(segment.fd, chunks, segment.size);
+    return null;
+  } catch (error) {
+    await state.files.truncate(segment.fd, segment.size).catch(() => {
+      throw error;
+    });
+    return { error };
   }
 }
 

@@ -16,6 +16,14 @@ export async function openLevel(path: string): Promise<Index> {
   } catch (error) {
     const cause = (error as { cause?: { code?: string } }).cause;
     if (cause?.code === 'LEVEL_LOCKED') fail('E_STORE_BUSY', { where: path, cause });
+    // A full or failing disk is no damage: what cannot be opened now must not be set aside.
+    const text = String(cause ?? error);
+    if (cause?.code === 'LEVEL_IO_ERROR' && !text.includes('No such file')) {
+      const full = text.includes('No space left')
+        ? { hint: 'Free some space, or open the store read-only' }
+        : {};
+      fail('E_IO', { where: path, found: text, cause: error, ...full });
+    }
     fail('E_STORE_DAMAGED', { where: path, found: String(cause ?? error), cause: error });
   }
   return {

@@ -289,6 +289,30 @@ t.test(
   },
 );
 
+t.test('a failed write is taken back: the segment keeps its size and goes on', async (t) => {
+  const place = await newPlace(quickFolder(t));
+  let failing = false;
+  const files: Files = {
+    ...realFiles,
+    write: async (fd, chunks, position) => {
+      await realFiles.write(fd, chunks, position);
+      if (failing) fail('E_IO', { found: 'ENOSPC' });
+    },
+  };
+  const store = await place.open({ files });
+  await store.put(filled(10, 1));
+  const path = join(place.path, 'segments', '00000001.car');
+  const size = statSync(path).size;
+  failing = true;
+  await t.rejects(store.put(filled(5000, 2)), { code: 'E_IO' });
+  t.equal(statSync(path).size, size);
+  failing = false;
+  await store.put(filled(5000, 2));
+  t.equal(readdirSync(join(place.path, 'segments')).length, 1);
+  await store.close();
+  t.same((await checkStore(place.path, { kinds: testKinds })).faults, []);
+});
+
 t.test('100 MB go in and out in flat memory; 0 and 1 byte too', async (t) => {
   const place = await newPlace(quickFolder(t));
   const store = await place.open();

@@ -6,8 +6,8 @@
  * Does not promise: records. Blocks of records get their leaves from `record` or `adopt`.
  */
 
-import { type ClosureOptions, closure } from './closure.ts';
 import { type Cid, codecOf, digestOf } from './format/cid.ts';
+import { type ClosureOptions, closure } from './format/closure.ts';
 import { fail, isFault } from './format/errors.ts';
 import type { Reader } from './format/reader.ts';
 import {

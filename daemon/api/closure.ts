@@ -5,8 +5,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { exportBlocks } from '../../store/car.ts';
-import { closure } from '../../store/closure.ts';
 import { type Cid, parseCid } from '../../store/format/cid.ts';
+import { closure } from '../../store/format/closure.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { CAR } from './ipfs-request.ts';

@@ -1,7 +1,7 @@
 /** The CAR that a gateway sends: depth first, links in the order of the canonical bytes. */
 import { exportBlocks, exportCar, type SizedReader } from '../../store/car.ts';
-import { linksOf } from '../../store/closure.ts';
 import { type Cid, codecOf, digestOf } from '../../store/format/cid.ts';
+import { linksOf } from '../../store/format/closure.ts';
 import { decode } from '../../store/format/codec.ts';
 import { carHeader, sectionHead } from '../../store/frame.ts';
 import type { CarRequest } from './ipfs-request.ts';

@@ -1,6 +1,7 @@
 /** Where a closure stops: an earlier release is in it, what it links to is not. */
-import type { ClosureOptions } from '../../store/closure.ts';
+
 import type { Cid } from '../../store/format/cid.ts';
+import type { ClosureOptions } from '../../store/format/closure.ts';
 
 export function earlierRelease(roots: readonly Cid[]): NonNullable<ClosureOptions['stop']> {
   const own = new Set(roots);

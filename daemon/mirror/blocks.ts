@@ -5,8 +5,8 @@
  * Memory: the set of CIDs.
  */
 import { readCar, type Section } from '../../store/car.ts';
-import { linksOf } from '../../store/closure.ts';
 import { type Cid, codecOf } from '../../store/format/cid.ts';
+import { linksOf } from '../../store/format/closure.ts';
 import { decode, type Value } from '../../store/format/codec.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
 import type { NewBlock, Store } from '../../store/store.ts';

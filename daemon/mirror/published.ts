@@ -5,8 +5,9 @@
  * digest is known.
  * Does not promise: a view that sees a block before the record that publishes it. Memory: the published CIDs.
  */
-import { linksOf } from '../../store/closure.ts';
+
 import { type Cid, codecOf, type Digest, digestOf } from '../../store/format/cid.ts';
+import { linksOf } from '../../store/format/closure.ts';
 import { decode } from '../../store/format/codec.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
 import type { Arrival, NameHead, Store } from '../../store/store.ts';

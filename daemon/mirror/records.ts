@@ -3,8 +3,9 @@
  * Promises: what a record links comes before it; evidence may be absent; running it again adds nothing. Records of a
  * family whose log was not pulled stay plain blocks.
  */
-import { linksOf } from '../../store/closure.ts';
+
 import { type Cid, codecOf } from '../../store/format/cid.ts';
+import { linksOf } from '../../store/format/closure.ts';
 import { decode, type Value } from '../../store/format/codec.ts';
 import { isFault } from '../../store/format/errors.ts';
 import type { KindTable, Store } from '../../store/store.ts';

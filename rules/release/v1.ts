@@ -3,10 +3,11 @@
  * of the closure of all family-log records and of what derives from them, the log, the reports and the pages.
  */
 import { type Cid, digestOf, link } from '../../store/format/cid.ts';
+import { closure } from '../../store/format/closure.ts';
+import type { Value } from '../../store/format/codec.ts';
 import type { Reader } from '../../store/format/reader.ts';
-import { recordIn } from '../blocks.ts';
+import { kindIn, recordIn } from '../blocks.ts';
 import { parseEntries } from '../close/entries.ts';
-import { closureOf } from '../closure.ts';
 import type { Full } from '../contracts/kit.ts';
 import type { Release } from '../contracts/release.ts';
 import type { Report } from '../contracts/report.ts';
@@ -45,7 +46,7 @@ export const releaseV1 = defineRule({
       ...claims.map(({ cid }) => cid),
       ...Object.values(log).map(({ cid }) => cid),
     ];
-    const blocks = await closureOf(roots, reader);
+    const blocks = await blocksBelow(roots, reader);
     const files = [
       ...(await blockFiles(blocks, reader)),
       ...logFiles(log),
@@ -67,6 +68,14 @@ export const releaseV1 = defineRule({
     };
   },
 });
+
+/** The closure in the order of CIDs; an earlier release is in it and not followed. */
+async function blocksBelow(roots: readonly Cid[], reader: Reader): Promise<Cid[]> {
+  const stop = (_cid: Cid, value: Value) => kindIn(value) === 'release';
+  const blocks: Cid[] = [];
+  for await (const { cid } of closure(reader, roots, { stop })) blocks.push(cid);
+  return blocks.sort();
+}
 
 async function blockFiles(blocks: readonly Cid[], reader: Reader): Promise<File[]> {
   const files: File[] = [];

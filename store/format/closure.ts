@@ -3,10 +3,10 @@
  * Promises: each block once, a node before what it links to, in link order; the same order for everyone.
  * Does not promise: evidence references (no closure follows them), or flat memory: the set of seen cids is held.
  */
-import { type Cid, codecOf } from './format/cid.ts';
-import { decode, isLink, type Value } from './format/codec.ts';
-import { isFault } from './format/errors.ts';
-import type { Reader } from './format/reader.ts';
+import { type Cid, codecOf } from './cid.ts';
+import { decode, isLink, type Value } from './codec.ts';
+import { isFault } from './errors.ts';
+import type { Reader } from './reader.ts';
 
 /** Links of a value in the order of its canonical bytes, each as often as it stands. O(size). */
 export function* linksOf(value: Value): Generator<Cid> {

@@ -47,6 +47,7 @@ export const VERBS: Readonly<Record<string, Entry>> = {
   report: entry('Print the report of a close', () => import('./verbs/report.ts')),
   release: entry('Publish a close as a folder', () => import('./verbs/release.ts')),
   verify: entry('Re-derive a release from its own bytes', () => import('./verbs/verify.ts')),
+  mirror: entry('Serve a store to strangers, or take what another serves', () => import('./verbs/mirror.ts')),
   stats: entry('Compute an exact statistic, or one a line', () => import('./verbs/stats.ts')),
   demo: entry('Run the whole path on built-in examples', () => import('./verbs/demo.ts')),
 };

@@ -70,13 +70,15 @@ const said = (cause: unknown): string => (cause instanceof Error ? cause.message
 
 /**
  * Serves the store that this process owns to the other processes of its user, and says so in the store. Throws
- * E_CONFIG.
+ * E_STORE_BUSY for a client of another owner, E_READ_ONLY, E_CONFIG.
  */
 export async function openOwnApi(
   store: Store,
   environment: Readonly<Record<string, string | undefined>>,
   options: Omit<ApiOptions, 'listen' | 'token' | 'readOnly'> = {},
 ): Promise<Api> {
+  // First of all: whoever is no owner (a client of one) is refused before the owner's socket is touched.
+  await store.announce({ pid });
   const socket = socketOf(store.path, environment);
   const api = await openApi(store, { ...options, listen: { socket } });
   // Dying before this: a socket that nobody knows of; the next owner replaces it.
@@ -86,8 +88,7 @@ export async function openOwnApi(
 
 /** The same without listening, for whoever injects requests. */
 export async function buildApi(store: Store, options: ApiOptions): Promise<FastifyInstance> {
-  const socket = 'socket' in options.listen;
-  const limits = { ...LIMITS, ...(socket ? { requestsPerMinute: null } : {}), ...options.limits };
+  const limits = limitsOf(options);
   const app = Fastify({
     logger: false,
     bodyLimit: limits.bodyBytes,
@@ -98,12 +99,23 @@ export async function buildApi(store: Store, options: ApiOptions): Promise<Fasti
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   answerFaults(app, options.onInternal ?? (() => undefined));
-  await guards(app, limits, socket);
+  await guards(app, limits);
   if (options.token !== undefined)
     await app.register(bearerAuth, { keys: [options.token], addHook: false, verifyErrorLogLevel: 'silent' });
   await describe(app);
   await routes(app, partsOf(app, store, options, limits));
   return app;
+}
+
+/** Whoever is on this machine waits rather than being sent away; on a socket he may ask as often as he likes. */
+function limitsOf({ listen, limits }: ApiOptions): Limits {
+  const local = 'socket' in listen || ['127.0.0.1', '::1', 'localhost'].includes(listen.host ?? '127.0.0.1');
+  return {
+    ...LIMITS,
+    ...(local ? { loopMilliseconds: null } : {}),
+    ...('socket' in listen ? { requestsPerMinute: null } : {}),
+    ...limits,
+  };
 }
 
 function partsOf(app: FastifyInstance, store: Store, options: ApiOptions, limits: Limits): Parts {
@@ -135,11 +147,10 @@ function writeGuard(app: FastifyInstance, store: Store, options: ApiOptions): on
   };
 }
 
-async function guards(app: FastifyInstance, limits: Limits, socket: boolean): Promise<void> {
-  // The owner's own commands wait rather than being sent away.
-  if (!socket)
+async function guards(app: FastifyInstance, limits: Limits): Promise<void> {
+  if (limits.loopMilliseconds !== null)
     await app.register(underPressure, {
-      maxEventLoopDelay: 5000,
+      maxEventLoopDelay: limits.loopMilliseconds,
       pressureHandler(_request, reply) {
         reply.header('retry-after', 10);
         fail('E_OVERLOADED');

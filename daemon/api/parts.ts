@@ -18,6 +18,8 @@ export interface Limits {
   readonly requestsPerMinute: number | null;
   /** Milliseconds in which a request must have come in whole. */
   readonly requestMilliseconds: number;
+  /** Mean delay of the event loop above which requests are sent away; null: never. */
+  readonly loopMilliseconds: number | null;
   /** Open event streams. */
   readonly listeners: number;
 }
@@ -29,6 +31,7 @@ export const LIMITS: Limits = {
   cids: 10_000,
   requestsPerMinute: 1200,
   requestMilliseconds: 600_000,
+  loopMilliseconds: 5000,
   listeners: 64,
 };
 

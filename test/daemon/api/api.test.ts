@@ -169,6 +169,22 @@ t.test('limits: size of bodies, of uploads, rate', async (t) => {
   await close();
 });
 
+t.test('a server with more to do than it can says when to come again', async (t) => {
+  const { store, close } = await serve(t);
+  // The shortest delay that there is: every loop of every machine is slower.
+  const app = await buildApi(store, { listen: { port: 0 }, limits: { loopMilliseconds: 1e-9 } });
+  await app.ready();
+  let response = await app.inject({ url: '/healthz' });
+  while (response.statusCode === 200) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    response = await app.inject({ url: '/healthz' });
+  }
+  t.same([response.statusCode, response.json().code], [503, 'E_OVERLOADED']);
+  t.equal(response.headers['retry-after'], '10');
+  await app.close();
+  await close();
+});
+
 t.test('unknown paths, methods and fields are refused in the catalogue’s words', async (t) => {
   const { store, close } = await serve(t);
   const app = await buildApi(store, { listen: { port: 0 }, token: TOKEN });
@@ -390,6 +406,12 @@ t.test('only this user reaches a store’s own socket', async (t) => {
     (await command.logs.list()).length,
     (await store.logs.list()).length,
     'the owner sees the store log',
+  );
+  await t.rejects(openOwnApi(command, { XDG_RUNTIME_DIR: runtime }), { code: 'E_STORE_BUSY' });
+  t.equal(
+    await command.has(cidOf('raw', Buffer.from('x'))),
+    false,
+    'a client does not take the owner’s socket',
   );
   await command.close();
   await api.close();

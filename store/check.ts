@@ -61,7 +61,8 @@ export async function checkStore(path: string, options: CheckOptions): Promise<C
   return { faults, blocks, bytes, leaves };
 }
 
-const TOP = ['ashlar.json', 'level', 'lock', 'owner.json'];
+/** `host.json` says what the machine offers to whoever works on this store; it is its owner's, and no part of it. */
+const TOP = ['ashlar.json', 'level', 'lock', 'owner.json', 'host.json'];
 
 /** Files that no store makes. Unfinished ones in `tmp/` are nobody's fault. */
 function checkNames(files: Files, layout: Layout, onFault: OnFault): void {

@@ -5,19 +5,25 @@ import type { LogInfo, Store } from '../../store/store.ts';
 import { recordOf } from '../objects.ts';
 import { maybe, storeVerb, toggle } from '../verb.ts';
 
-export const command = storeVerb<{ checkpoint?: boolean }, [which?: string]>({
+type Flags = { readonly checkpoint?: boolean; readonly key?: boolean };
+
+export const command = storeVerb<Flags, [which?: string]>({
   access: 'read',
   example: 'ashlar log\nashlar log store',
   about:
     'A study has a log of its own family; every other record stands in the log `store`, which is never published.',
-  flags: { checkpoint: toggle('Print the signed checkpoint over all leaves instead') },
+  flags: {
+    checkpoint: toggle('Print the signed checkpoint over all leaves instead'),
+    key: toggle('Print the verifier key alone: what `verify --policy` takes'),
+  },
   args: { kind: 'tuple', parameters: [maybe('STUDY', 'A study of the family by CID or name, or `store`')] },
-  async run({ out }, store, { checkpoint }, which) {
+  async run({ out }, store, { checkpoint, key }, which) {
     if (which === undefined) {
       for (const log of await store.logs.list()) await out.print(log, lineOf(log));
       return;
     }
-    const { origin } = await logOf(store, which);
+    const { origin, vkey } = await logOf(store, which);
+    if (key === true) return out.print({ origin, vkey }, vkey);
     if (checkpoint === true) {
       const note = Buffer.from(await store.logs.checkpoint(origin)).toString('utf8');
       return out.print({ origin, checkpoint: note }, note.trimEnd());

@@ -1,6 +1,6 @@
 /** `show`: an object, its links with the kinds behind them, and the records that link to it. */
 import { parseRecord, referencesOf } from '../../rules/contracts/table.ts';
-import { type Cid, digestOf, evidence, parseCid } from '../../store/format/cid.ts';
+import { type Cid, codecOf, digestOf, evidence, parseCid } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import { type Json, prettyJson } from '../../store/format/json.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,7 +34,7 @@ async function look(store: Store, cid: Cid) {
   const references = shape === 'record' ? referencesOf(parseRecord(value as Value)) : undefined;
   const links: Neighbour[] = [];
   for (const { cid: to, kinds } of references?.links ?? [])
-    links.push({ cid: to, kind: (await store.kindOf(to)) ?? kinds.join(' or ') });
+    links.push({ cid: to, kind: (await store.kindOf(to)) ?? blockKind(to, kinds) });
   const evident: { digest: string; here: boolean }[] = [];
   for (const digest of references?.evidence ?? [])
     evident.push({ digest, here: await store.has(parseCid(digest)) });
@@ -69,6 +69,12 @@ function printed(shown: Shown): string {
     ),
     ...section('linked by', linkers.map(line)),
   ].join('\n');
+}
+
+/** What a link to a block that is no record leads to. */
+function blockKind(cid: Cid, kinds: readonly string[]): string {
+  if (!kinds.includes('*')) return kinds.join(' or ');
+  return codecOf(cid) === 'raw' ? 'raw' : 'block';
 }
 
 const line = ({ cid, kind }: Neighbour) => `  ${kind.padEnd(16)} ${cid}`;

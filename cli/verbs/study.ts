@@ -1,6 +1,7 @@
 /** `study`: registers a study file: the record, the checkpoint that covers it, and its plans. */
 import { resolve } from 'node:path';
 import { keepC0 } from '../../daemon/decide/register.ts';
+import { familyOf, standingOf } from '../../daemon/family.ts';
 import { freezeStudy } from '../../daemon/freeze/study.ts';
 import { openTrigger } from '../../daemon/trigger.ts';
 import { viewOf } from '../../daemon/view.ts';
@@ -26,6 +27,8 @@ export const command = storeVerb<Record<never, never>, [file: string]>({
     const { id } = await viewAs('study', cid, viewOf(store));
     await store.setName(`study/${id}`, cid);
     await trigger.settle();
+    const { refused } = await standingOf(store, await familyOf(store, cid));
+    if (refused.length > 0) out.note(`${refused.length} plans cannot run; ashlar why study/${id} says why`);
     await out.print({ cid, name: `study/${id}` }, cid);
   },
 });

@@ -106,7 +106,8 @@ async function main(argv: readonly string[]): Promise<number> {
     await out.flush().catch(() => undefined);
     if (error === GONE) return 0;
     const fault = faultOf(error);
-    out.note(json ? JSON.stringify(faultData(fault)) : `ashlar: ${fault.message}`);
+    if (json) out.note(JSON.stringify(faultData(fault)));
+    else out.note(`ashlar: ${fault.message}`, 'red');
     return fault.exit;
   }
 }

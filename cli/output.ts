@@ -20,8 +20,8 @@ export interface Out {
   say(data: unknown, text: string): void;
   /** Bytes as they are. Throws GONE, E_IO and what the source throws. */
   bytes(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** A line on stderr. */
-  note(line: string): void;
+  /** A line on stderr, in this style where that is a terminal. */
+  note(line: string, format?: Style): void;
   /** What is going on now, on a terminal only: the next line takes its place. */
   progress(line: string): void;
   style(format: Style, text: string): string;
@@ -40,7 +40,8 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
   const write = writer(stdout);
   // Nobody can be told that stderr is closed.
   stderr.on('error', () => {});
-  const colours = stdout.isTTY === true && !env.NO_COLOR;
+  const styled = (stream: NodeJS.WriteStream) => (format: Style, text: string) =>
+    stream.isTTY === true && !env.NO_COLOR ? styleText(format, text, { validateStream: false }) : text;
   let said: Promise<void> = Promise.resolve();
   let shown = false;
   const clear = () => {
@@ -61,9 +62,9 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     async bytes(chunks) {
       for await (const chunk of chunks) await write(chunk);
     },
-    note(text) {
+    note(text, format) {
       clear();
-      stderr.write(`${text}\n`);
+      stderr.write(`${format === undefined ? text : styled(stderr)(format, text)}\n`);
     },
     progress(text) {
       if (stderr.isTTY !== true) return;
@@ -71,7 +72,7 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
       stderr.write(text.slice(0, Math.max(0, (stderr.columns ?? 80) - 1)));
       shown = true;
     },
-    style: (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text),
+    style: styled(stdout),
     async flush() {
       await said;
       clear();

@@ -70,7 +70,7 @@ async function ofRun(store: Store, text: string): Promise<readonly Mutation[]> {
 async function printAll({ out }: Cli, mutations: readonly Mutation[]): Promise<void> {
   for (const { path, change, inside } of mutations) {
     const printed = printPath(path) || '.';
-    const where = inside ? 'inside ' : 'OUTSIDE';
+    const where = inside ? 'inside ' : out.style('red', 'OUTSIDE');
     await out.print({ path: printed, change, inside }, `${where} ${change.padEnd(8)} ${printed}`);
   }
   const outside = mutations.filter(({ inside }) => !inside).length;

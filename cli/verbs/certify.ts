@@ -105,7 +105,10 @@ async function printFindings(
     const accepted = standing !== undefined && !standing.has(finding);
     const at = `${path}${line === undefined ? '' : `:${line}`}`;
     const mark = accepted ? '  accepted' : '';
-    await out.print({ ...finding, accepted }, `${kind.padEnd(20)} ${surface} ${at}  (${pattern})${mark}`);
+    await out.print(
+      { ...finding, accepted },
+      `${out.style(accepted ? 'dim' : 'red', kind.padEnd(20))} ${surface} ${at}  (${pattern})${mark}`,
+    );
   }
   if (findings.length === 0 && !out.json) await out.print({}, 'no findings');
 }

@@ -33,7 +33,7 @@ export const command = storeVerb<Flags, [challenge: string, fixture: string]>({
       const matrix = { store, executor, images, owner, ...subjects, repeats: flags.repeats ?? 1 };
       for await (const { cid, solution, repeat, verdict, asExpected } of validate(matrix)) {
         if (!asExpected) wrong += 1;
-        const line = `${solution.padEnd(16)} reward ${verdict.reward} (${verdict.reason})${asExpected ? '' : '  NOT AS EXPECTED'}`;
+        const line = `${solution.padEnd(16)} reward ${verdict.reward} (${verdict.reason})${asExpected ? '' : `  ${cli.out.style('red', 'NOT AS EXPECTED')}`}`;
         cli.out.say({ event: 'validated', cid, solution, repeat, asExpected, ...verdict }, line);
       }
     });

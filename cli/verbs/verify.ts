@@ -22,7 +22,9 @@ export const command = verb<Flags, [release: string]>({
     const keys = flags.policy === undefined ? {} : { keys: await keysOf(cli, flags.policy) };
     const expect = flags.expect === undefined ? {} : { expect: parseCid(flags.expect) };
     const verified = await verify(await openFolder(resolve(cli.cwd, release)), { ...keys, ...expect });
-    await cli.out.print(verified, verifiedText(verified));
+    const [first = '', ...rest] = verifiedText(verified).split('\n');
+    const colour = verified.result === 'faults' ? 'red' : 'green';
+    await cli.out.print(verified, [cli.out.style(colour, first), ...rest].join('\n'));
     if (verified.result === 'faults')
       fail('E_VERIFY', { where: release, wanted: 'no fault', found: String(verified.faults.length) });
   },

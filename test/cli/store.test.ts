@@ -142,7 +142,7 @@ t.test('what is refused has a sentence, an exit status and no stack trace', asyn
 
 const EVERY_VERB =
   'init put get show ls log name check corpus redact certify freeze accept validate study pending why run daemon ' +
-  'audit admit override close report release verify stats demo';
+  'audit admit override close report release verify mirror stats demo';
 
 t.test('help lists exactly the verbs, and each has an example', async (t) => {
   const help = await desk.ok('--help');

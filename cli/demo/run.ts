@@ -3,8 +3,10 @@
  * register, run, admit, close, publish, verify. Each phase calls the functions that the verbs call.
  * Promises: nothing outside `store` and `target` is written, but for temporary folders that are removed.
  */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admitEligible } from '../../daemon/decide/admit.ts';
+import { claimPage } from '../../daemon/decide/claims.ts';
 import { closeFamily, publish, reportClose } from '../../daemon/decide/close.ts';
 import { keepC0 } from '../../daemon/decide/register.ts';
 import { type Engine, openEngine } from '../../daemon/engine.ts';
@@ -68,6 +70,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const ran = await run(demo, engine, registered);
     await admit(demo, registered);
     const close = await closeFamily(store, registered, { who: 'the demo', why: 'every plan is done' });
+    await claim(demo, close);
     const { report } = await reportClose(store, demo.trigger, close);
     const release = await publish(store, demo.trigger, close);
     await writeRelease(store, release, target);
@@ -157,6 +160,15 @@ async function admit({ store, say }: Demo, family: Cid): Promise<void> {
   const decided = await admitEligible(store, family, by);
   const admitted = decided.filter(({ decision }) => decision === 'admitted').length;
   say('admit', `${admitted} admitted, ${decided.length - admitted} excluded`);
+}
+
+/** The results page: every number of it bound to the summary. */
+async function claim({ store, catalogue, trigger, say }: Demo, close: Cid): Promise<void> {
+  const { summary } = await reportClose(store, trigger, close);
+  const text = await readFile(join(catalogue, 'studies', 'results.md'), 'utf8');
+  const page = { name: 'results.md', text, who: 'the demo', why: 'numbers bound to the summary' };
+  const { claims } = await claimPage(store, close, summary, page);
+  say('claim', `${claims.length} numbers of results.md, each bound to its field`);
 }
 
 async function reportText(store: Store, cid: Cid): Promise<string> {

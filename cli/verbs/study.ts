@@ -2,9 +2,11 @@
 import { resolve } from 'node:path';
 import { keepC0 } from '../../daemon/decide/register.ts';
 import { familyOf, standingOf } from '../../daemon/family.ts';
+import { designOfStudy } from '../../daemon/freeze/design.ts';
 import { freezeStudy } from '../../daemon/freeze/study.ts';
 import { openTrigger } from '../../daemon/trigger.ts';
 import { viewOf } from '../../daemon/view.ts';
+import { designText } from '../../rules/report/comparison.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { recordOf } from '../objects.ts';
 import { storeVerb, word } from '../verb.ts';
@@ -29,6 +31,8 @@ export const command = storeVerb<Record<never, never>, [file: string]>({
     await trigger.settle();
     const { refused } = await standingOf(store, await familyOf(store, cid));
     if (refused.length > 0) out.note(`${refused.length} plans cannot run; ashlar why study/${id} says why`);
-    await out.print({ cid, name: `study/${id}` }, cid);
+    const design = await designOfStudy(cid, viewOf(store));
+    for (const test of design.tests) out.note(`${test.id}: ${designText(test)}`);
+    await out.print({ cid, name: `study/${id}`, design }, cid);
   },
 });

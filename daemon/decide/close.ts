@@ -54,15 +54,20 @@ export async function reportClose(store: Store, trigger: Trigger, close: Cid): P
     const found = summary === undefined ? 'none' : refusalOf(summary.value);
     fail('E_GATE', { where: close, wanted: 'a summary', found });
   }
-  const report = await derivedBy(reportV1, summary.cid, view);
-  if (report === undefined || isRefused(report.value)) {
-    fail('E_GATE', {
-      where: close,
-      wanted: 'a report',
-      found: report === undefined ? 'none' : refusalOf(report.value),
-    });
-  }
-  return { summary: summary.cid, report: report.cid };
+  return { summary: summary.cid, report: await reportOf(store, summary.cid) };
+}
+
+/** The report that binds every claim made so far; one made before them stays where it is, and is not published. */
+async function reportOf(store: Store, summary: Cid): Promise<Cid> {
+  const view = viewOf(store);
+  const [binding] = await reportV1.bind({ cid: summary, value: await view.record(summary) }, view);
+  if (binding === undefined) fail('E_INTERNAL', { where: summary, wanted: 'a report of this summary' });
+  await deriveOne(reportV1 as unknown as Rule, binding, store, view);
+  const report = await view.derived(keyFor(reportV1, binding));
+  if (report === undefined) fail('E_INTERNAL', { where: summary, wanted: 'a report' });
+  const value = await viewAs('report', report, view);
+  if (isRefused(value)) fail('E_GATE', { where: report, wanted: 'a report', found: refusalOf(value) });
+  return report;
 }
 
 const refusalOf = (value: object): string =>

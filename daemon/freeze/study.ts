@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { decimal, evidence, id, map, sentence } from '../../rules/contracts/kit.ts';
 import { EXCLUSION_REASONS, registeredTest, STAGES, study } from '../../rules/contracts/study.ts';
+import { admitDesign } from '../../rules/power/check.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { ruleTableDigest } from '../../rules/table.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
@@ -15,6 +16,7 @@ import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { viewOf } from '../view.ts';
 import { readAuthored } from './authored.ts';
+import { designTasks } from './design.ts';
 import { authoredAgent, authoredCondition, recordAgent, recordCondition } from './small.ts';
 
 const verdicts = z.record(z.string(), z.unknown());
@@ -62,7 +64,7 @@ export interface StudyInputs {
   readonly images?: Readonly<Record<string, string>>;
 }
 
-/** Registers a study file. Throws E_CONTRACT, E_NOT_FOUND, E_GATE (no certificate for a pair). */
+/** Registers a study file. Throws E_CONTRACT, E_NOT_FOUND, E_GATE (no certificate for a pair), E_DESIGN. */
 export async function freezeStudy(inputs: StudyInputs, file: string): Promise<Cid> {
   return recordStudy(inputs, await readAuthored(file, authoredStudy), dirname(file));
 }
@@ -74,6 +76,14 @@ export async function recordStudy(inputs: StudyInputs, read: AuthoredStudy, fold
   for (const each of conditions) byName.set(each.name, await recordCondition(store, each));
   const resolved = [];
   for (const pair of pairs) resolved.push(await resolvePair(inputs, pair, byName));
+  // The gate stands before the record: what cannot reach its own alpha is not registered at all.
+  admitDesign(
+    rest,
+    await designTasks(
+      resolved.map(({ pair }) => pair),
+      viewOf(store),
+    ),
+  );
   const bound = { ...images, ...inputs.images };
   const record = {
     kind: 'study',
@@ -96,7 +106,7 @@ interface Resolved {
   readonly pair: {
     challenge: ReturnType<typeof link>;
     fixture: ReturnType<typeof link>;
-    conditions: unknown[];
+    conditions: ReturnType<typeof link>[];
   };
   readonly challenge: Cid;
   readonly fixture: Cid;

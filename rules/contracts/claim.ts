@@ -1,6 +1,11 @@
 /** `claim`, a decision: one printed number stands for one field of one derived record. */
 import { z } from 'zod';
-import { decision, link, record, sentence } from './kit.ts';
+import { decision, link, portablePath, record, sentence } from './kit.ts';
+
+/** How a field is printed. */
+export const CLAIM_FORMS = ['plain', 'difference', 'p', 'share', 'percent', 'interval', 'money'] as const;
+export const claimForm = z.enum(CLAIM_FORMS);
+export type ClaimForm = z.infer<typeof claimForm>;
 
 export const claim = record('claim', {
   ...decision,
@@ -19,10 +24,13 @@ export const claim = record('claim', {
   ),
   /** JSON pointer (RFC 6901) into that record. */
   field: z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/),
+  form: claimForm,
   /** The words as printed. */
   printed: sentence(),
   page: link('raw'),
-  /** Name of the place in the page. */
+  /** The page's file name in a publication. */
+  name: portablePath(),
+  /** Name of the place in the page: `binding 3` is its third. */
   place: sentence(),
 });
 export type Claim = z.infer<typeof claim>;

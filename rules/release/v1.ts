@@ -5,8 +5,10 @@
 import { type Cid, digestOf, link } from '../../store/format/cid.ts';
 import { closure } from '../../store/format/closure.ts';
 import type { Value } from '../../store/format/codec.ts';
+import { fail } from '../../store/format/errors.ts';
 import type { Reader } from '../../store/format/reader.ts';
 import { kindIn, recordIn } from '../blocks.ts';
+import { type Page, pagesOf } from '../claims/check.ts';
 import { parseEntries } from '../close/entries.ts';
 import type { Full } from '../contracts/kit.ts';
 import type { Release } from '../contracts/release.ts';
@@ -14,7 +16,7 @@ import type { Report } from '../contracts/report.ts';
 import { referencesOf } from '../contracts/table.ts';
 import { defineRule, full, type Input, many, one, raw } from '../rule.ts';
 import { links } from '../runs.ts';
-import { blockPath, LOG_FILES, reportPath } from './files.ts';
+import { blockPath, LOG_FILES, pagePath, reportPath } from './files.ts';
 
 type File = Full<Release>['files'][number];
 
@@ -47,10 +49,14 @@ export const releaseV1 = defineRule({
       ...Object.values(log).map(({ cid }) => cid),
     ];
     const blocks = await blocksBelow(roots, reader);
+    const { pages, problems } = await pagesOf(claims, (cid) => reader.get(cid));
+    const [first] = problems;
+    if (first !== undefined) fail('E_CLAIM', { where: first.at, found: first.detail });
     const files = [
       ...(await blockFiles(blocks, reader)),
       ...logFiles(log),
       ...(await reportFiles(reports, reader)),
+      ...(await pageFiles(pages, reader)),
     ];
     files.sort((a, b) => (a.path < b.path ? -1 : 1));
     return {
@@ -58,7 +64,7 @@ export const releaseV1 = defineRule({
       summary: link(summary.cid),
       reports: links(reports.map(({ cid }) => cid)),
       claims: links(claims.map(({ cid }) => cid)),
-      pages: [],
+      pages: pages.map(({ name, cid }) => ({ name, bytes: link(cid) })),
       vkey: link(vkey.cid),
       c0: link(c0.cid),
       c1: link(c1.cid),
@@ -108,6 +114,13 @@ async function reportFiles(reports: readonly Input<Report>[], reader: Reader): P
       files.push({ path: reportPath(name), digest: digestOf(bytes['/']), size });
     }
   }
+  return files;
+}
+
+async function pageFiles(pages: readonly Page[], reader: Reader): Promise<File[]> {
+  const files: File[] = [];
+  for (const { name, cid } of pages)
+    files.push({ path: pagePath(name), digest: digestOf(cid), size: await sizeOf(cid, reader) });
   return files;
 }
 

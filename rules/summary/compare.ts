@@ -1,139 +1,151 @@
 /**
- * Paired comparisons over tasks: every registered test, and every other arm beside the control as exploratory.
- * Promises: a pair counts only where both arms have an admitted outcome in the same epoch; a task stands under one
- * comparability key in a comparison, or the comparison is refused (E_GATE).
+ * One comparison of two arms by reward: task first, these tasks only beside it.
+ * Promises: swapping the arms mirrors every number; a run that does not count changes none; no p is an approximation.
+ * Does not promise: independence of tasks; the registered cluster field joins those that hang together.
  */
-import { fail } from '../../store/format/errors.ts';
-import type { Full } from '../contracts/kit.ts';
 import type { Study } from '../contracts/study.ts';
-import type { Summary } from '../contracts/summary.ts';
+import type { Comparison, Result } from '../contracts/summary.ts';
+import { marginLevel, registeredSize } from '../power/design.ts';
+import { exactly, floorOfSides, thresholdOf } from '../power/sides.ts';
 import { mcnemarTest } from '../statistics/mcnemar.ts';
-import { clopperPearson } from '../statistics/rate.ts';
-import { add, print, type Rational, rational, ZERO } from '../statistics/rational.ts';
-import type { Task } from './tasks.ts';
+import { discordantOddsRatioCI } from '../statistics/odds-ratio.ts';
+import { oneSidedUpper } from '../statistics/rate.ts';
+import { print, type Rational, ZERO } from '../statistics/rational.ts';
+import { signFlipOf } from '../statistics/sign-flip.ts';
+import { type Aggregate, aggregate, missingRange, type PairTable, passes } from '../statistics/tasks.ts';
+import { wilcoxonSignedRank } from '../statistics/wilcoxon.ts';
+import type { Asked } from './asked.ts';
+import type { Intervals } from './numbers.ts';
+import { type Cell, isPair, missingOf, outcomesOf, partialOutcomes } from './pairs.ts';
+import { resourcesOf } from './resources.ts';
+import { spendingP, stopOf } from './stop.ts';
 
-type Comparison = Full<Summary>['comparisons'][number];
-
-interface Asked {
-  readonly id: string;
-  readonly treatment: string;
-  readonly control: string;
-  readonly families: readonly string[];
-  readonly standing: Comparison['standing'];
-  readonly sides: 'two-sided' | 'greater' | 'less';
-}
-
-/** The arm that every other one stands beside. */
-const CONTROL = 'none';
-const LEVEL = '0.95';
-
-export function comparisons(tasks: readonly Task[], study: Study): Comparison[] {
-  return asked(tasks, study).flatMap((each) => {
-    const own = tasks.filter(({ taskFamily, arms }) => inFamily(each, taskFamily) && has(arms, each));
-    return own.length === 0 ? [] : [compare(each, own)];
-  });
-}
-
-const inFamily = ({ families }: Asked, family: string): boolean =>
-  families.length === 0 || families.includes(family);
-const has = (arms: Task['arms'], { treatment, control }: Asked): boolean =>
-  Object.hasOwn(arms, treatment) && Object.hasOwn(arms, control);
-
-function asked(tasks: readonly Task[], study: Study): Asked[] {
-  const registered = study.tests
-    .filter(({ measure }) => measure === 'reward')
-    .map(({ id, treatment, control, families, sides }) => {
-      return { id, treatment, control, families, sides, standing: 'registered' as const };
-    });
-  const families = [...new Set(tasks.map(({ taskFamily }) => taskFamily))].sort();
-  const arms = [...new Set(tasks.flatMap((task) => Object.keys(task.arms)))].sort();
-  const exploratory = families.flatMap((family) =>
-    arms
-      .filter((arm) => arm !== CONTROL && !registered.some((each) => covers(each, arm, family)))
-      .map((arm) => ({
-        id: `${family}: ${arm} beside ${CONTROL}`,
-        treatment: arm,
-        control: CONTROL,
-        families: [family],
-        sides: 'two-sided' as const,
-        standing: 'exploratory' as const,
-      })),
-  );
-  return [...registered, ...exploratory];
-}
-
-const covers = (test: Asked, arm: string, family: string): boolean =>
-  test.treatment === arm && test.control === CONTROL && inFamily(test, family);
-
-interface Pair {
-  readonly treatment: 0 | 1;
-  readonly control: 0 | 1;
-}
-
-function compare(test: Asked, tasks: readonly Task[]): Comparison {
-  refuseMixedKeys(test, tasks);
-  const byTask = tasks.map((task) => pairsOf(task, test));
-  const pairs = byTask.flat();
-  const table = {
-    both: count(pairs, 1, 1),
-    treatmentOnly: count(pairs, 1, 0),
-    controlOnly: count(pairs, 0, 1),
-    neither: count(pairs, 0, 0),
-  };
-  const { p, pExact, pMid, pMidExact } = mcnemarTest(table.treatmentOnly, table.controlOnly, test.sides);
+/** Holm and the verdict are added once all tests are there: see `conclude`. */
+export function compareArms(
+  asked: Asked,
+  cells: readonly Cell[],
+  study: Study,
+  intervals: Intervals,
+): Comparison {
+  const { id, treatment, control, standing, primary, test } = asked;
+  const pairs = cells.filter(isPair);
+  const units = aggregate(outcomesOf(pairs));
+  const { b, c, n } = units.table;
+  const solved = passes(units.table);
+  const threshold = thresholdOf(study.alpha, registeredSize(study));
+  const reached = { planned: cells.length, completed: n, b, c, threshold: print(threshold) };
+  const stop = stopOf(study.stop, test, standing === 'registered', reached);
+  const range = missingRange(partialOutcomes(cells));
   return {
-    id: test.id,
-    treatment: test.treatment,
-    control: test.control,
-    standing: test.standing,
-    tasks: tasks.length,
-    informativeTasks: byTask.filter((own) => own.some(({ treatment, control }) => treatment !== control))
-      .length,
-    pairs: pairs.length,
-    table,
-    treatmentRate: rate(table.both + table.treatmentOnly, pairs.length),
-    controlRate: rate(table.both + table.controlOnly, pairs.length),
-    difference: print(meanOverTasks(byTask)),
-    mcnemar: { p: pExact ?? p, midP: pMidExact ?? pMid },
+    ...{ id, treatment, control, standing, primary, test },
+    challenges: asked.tasks.map(({ challenge }) => challenge),
+    keys: [...new Set(asked.tasks.map(({ key }) => key))].sort(),
+    tasks: units.tasks.length,
+    clusters: units.clusters.length,
+    pairs: n,
+    table: named(units.table),
+    byTask: units.tasks.map(({ task, table, difference }) => ({
+      challenge: task,
+      table: named(table),
+      difference: print(difference),
+    })),
+    treatmentRate: intervals.rate(solved.treatment, n),
+    controlRate: intervals.rate(solved.control, n),
+    difference: print(units.perTask ?? ZERO),
+    differencePairs: print(units.perPair ?? ZERO),
+    differenceInterval: intervals.difference({ b, c, n }),
+    result: resultOf(asked, units, spendingP(study.stop, stop)),
+    flip: flipOf(asked, units),
+    ...theseTasks(units.table, test.sides, intervals.level),
+    ...noWorseOf(asked, units.table, threshold, intervals),
+    order: orderOf(units),
+    missing: {
+      ...missingOf(cells),
+      range: range === null ? null : { lo: print(range.lo), hi: print(range.hi) },
+    },
+    stop,
+    treatmentResources: resourcesOf(pairs.map((pair) => pair.treatment)),
+    controlResources: resourcesOf(pairs.map((pair) => pair.control)),
+    verdict: 'exploratory',
   };
 }
 
-function refuseMixedKeys({ id }: Asked, tasks: readonly Task[]): void {
-  const seen = new Set<string>();
-  for (const { challenge } of tasks) {
-    if (seen.has(challenge))
-      fail('E_GATE', { where: id, wanted: `one comparability key for ${challenge}`, found: 'two' });
-    seen.add(challenge);
-  }
+const named = ({ a, b, c, d }: PairTable): Comparison['table'] => ({
+  both: a,
+  treatmentOnly: b,
+  controlOnly: c,
+  neither: d,
+});
+
+function resultOf(asked: Asked, units: Aggregate, spending: ReturnType<typeof spendingP>): Result {
+  const { statistic } = asked.test;
+  if (units.table.n === 0) return untested(asked, 'no pair counts');
+  if (statistic === 'signFlip') return flipOf(asked, units);
+  if (statistic === 'wilcoxonSignedRank') return ranksOf(asked, units);
+  if (statistic === 'nonInferiority')
+    return { ...untested(asked, 'decided by the exact interval and the margin'), unit: 'pair' };
+  const { b, c } = units.table;
+  const { p, pExact } = mcnemarTest(b, c, asked.test.sides);
+  const floor = print(floorOfSides(b + c, asked.test.sides));
+  return { unit: 'pair', informative: b + c, p: pExact ?? p, floor, adjusted: null, ...spending };
 }
 
-function pairsOf({ arms }: Task, { treatment, control }: Asked): Pair[] {
-  const treated = arms[treatment]?.outcomes ?? [];
-  return treated.flatMap((outcome, i) => {
-    const other = arms[control]?.outcomes[i] ?? null;
-    return outcome === null || other === null ? [] : [{ treatment: outcome, control: other }];
-  });
+const untested = ({ test }: Asked, why: string): Result => ({
+  unit: test.cluster,
+  informative: 0,
+  p: null,
+  floor: null,
+  adjusted: null,
+  why,
+});
+
+function flipOf(asked: Asked, units: Aggregate): Result {
+  const { sides, cluster } = asked.test;
+  const floor = print(floorOfSides(units.informative, sides));
+  const shape = { unit: cluster, informative: units.informative, floor, adjusted: null };
+  const found = exactly(() =>
+    signFlipOf(
+      units.clusters.map(({ difference }) => difference),
+      sides,
+    ),
+  );
+  return 'refused' in found ? { ...shape, p: null, why: found.refused } : { ...shape, p: found.pExact };
 }
 
-const count = (pairs: readonly Pair[], treatment: 0 | 1, control: 0 | 1): number =>
-  pairs.filter((pair) => pair.treatment === treatment && pair.control === control).length;
-
-function rate(solved: number, runs: number): Comparison['treatmentRate'] {
-  const { lo, hi } = clopperPearson({ k: solved, n: runs, level: LEVEL });
-  return { solved, runs, interval: { level: LEVEL, lo, hi, method: 'Clopper-Pearson' } };
+function ranksOf(asked: Asked, units: Aggregate): Result {
+  const { sides, cluster, zeros } = asked.test;
+  const floor = print(floorOfSides(units.informative, sides));
+  const shape = { unit: cluster, informative: units.informative, floor, adjusted: null };
+  const diffs = units.clusters.map(({ difference }) => print(difference));
+  const found = exactly(() => wilcoxonSignedRank({ diffs, zeroMethod: zeros, alternative: sides }));
+  return 'refused' in found ? { ...shape, p: null, why: found.refused } : { ...shape, p: found.pExact };
 }
 
-/** Equal weight per task with at least one pair. */
-function meanOverTasks(byTask: readonly (readonly Pair[])[]): Rational {
-  const means = byTask
-    .filter((pairs) => pairs.length > 0)
-    .map((pairs) =>
-      pairs.reduce((sum, pair) => add(sum, rational(BigInt(pair.treatment - pair.control))), ZERO),
-    )
-    .map((sum, i) =>
-      rational(sum.num, sum.den * BigInt(byTask.filter((pairs) => pairs.length > 0)[i]?.length ?? 1)),
-    );
-  if (means.length === 0) return ZERO;
-  const total = means.reduce((sum, mean) => add(sum, mean), ZERO);
-  return rational(total.num, total.den * BigInt(means.length));
+function theseTasks({ b, c }: PairTable, sides: Asked['test']['sides'], level: string) {
+  const { p, pExact, pMid, pMidExact } = mcnemarTest(b, c, sides);
+  const { estimateExact, lo, hi } = discordantOddsRatioCI({ b, c, level });
+  return {
+    mcnemar: { p: pExact ?? p, midP: pMidExact ?? pMid },
+    oddsRatio: { estimate: estimateExact, lo, hi },
+  };
+}
+
+function noWorseOf(
+  { test, standing }: Asked,
+  { b, c, n }: PairTable,
+  threshold: Rational,
+  intervals: Intervals,
+): Pick<Comparison, 'noWorse'> {
+  if (test.statistic !== 'nonInferiority' || test.margin === undefined || standing !== 'registered')
+    return {};
+  const found = intervals.difference({ b, c, n }, marginLevel(test.sides, threshold));
+  if ('refused' in found) return {};
+  const harmedUpper = oneSidedUpper({ k: c, n, alpha: print(threshold) }).hi;
+  return { noWorse: { margin: test.margin, level: found.level, lo: found.lo, harmed: c, harmedUpper } };
+}
+
+/** A sign test of discordant pairs by which arm ran first: two-sided whatever the test is. */
+function orderOf({ order }: Aggregate): Comparison['order'] {
+  const { p, pExact } = mcnemarTest(order.firstWon, order.secondWon, 'two-sided');
+  return { ...order, p: pExact ?? p };
 }

@@ -1,31 +1,38 @@
-/** Claims: each printed number equals its field and stands in its page. */
-import type { Cid } from '../../store/format/cid.ts';
+/** Claims: each printed number equals its field and stands in its page as bound; a page has no other number. */
 import type { Value } from '../../store/format/codec.ts';
+import { pageProblems, pagesOf } from '../claims/check.ts';
+import type { Claim } from '../contracts/claim.ts';
+import type { Full } from '../contracts/kit.ts';
+import type { Release } from '../contracts/release.ts';
+import type { Input } from '../rule.ts';
 import { type Faults, guarded } from './fault.ts';
 import type { Library } from './library.ts';
 
-export async function checkClaims(claims: readonly Cid[], library: Library, faults: Faults): Promise<void> {
-  for (const cid of claims) {
-    await guarded(faults, 'claim', cid, async () => {
-      const claim = library.records.get(cid);
-      if (claim?.kind !== 'claim') throw new Error('no such claim');
-      const record = library.records.get(claim.record['/']) as unknown as Value | undefined;
-      const value = pointed(record, claim.field);
-      if (String(value) !== claim.printed)
-        throw new Error(`prints ${claim.printed}, the field holds ${String(value)}`);
-      const page = Buffer.from(await library.reader.get(claim.page['/'])).toString('utf8');
-      if (!page.includes(claim.printed)) throw new Error(`${claim.printed} does not stand in its page`);
-    });
+/** Checks every claim of a release, and that its pages are those that the claims are about. */
+export async function checkClaims(release: Full<Release>, library: Library, faults: Faults): Promise<void> {
+  const claims: Input<Claim>[] = [];
+  for (const { '/': cid } of release.claims) {
+    const value = library.records.get(cid);
+    if (value?.kind === 'claim') claims.push({ cid, value });
+    else faults.add('claim', cid, 'no such claim');
+    if (value?.kind === 'claim' && value.close['/'] !== release.close['/'])
+      faults.add('claim', cid, 'a claim about another close');
   }
-}
-
-/** The value at a JSON pointer (RFC 6901); undefined where there is none. */
-export function pointed(value: Value | undefined, pointer: string): Value | undefined {
-  let at = value;
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replace(/~1/g, '/').replace(/~0/g, '~');
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as Record<string, Value>)[name];
-  }
-  return at;
+  await guarded(faults, 'claim', 'pages', async () => {
+    const { pages, problems } = await pagesOf(claims, library.reader.get);
+    for (const { at, detail } of problems) faults.add('claim', at, detail);
+    for (const { name } of release.pages)
+      if (!pages.some((page) => page.name === name))
+        faults.add('claim', name, 'a page that no claim is about');
+    for (const page of pages) {
+      const record = async (cid: Input<Claim>['cid']) =>
+        library.records.get(cid) as unknown as Value | undefined;
+      for (const { at, detail } of await pageProblems(page, release.summary['/'], record))
+        faults.add('claim', at, detail);
+      const published = release.pages.some(
+        ({ name, bytes }) => name === page.name && bytes['/'] === page.cid,
+      );
+      if (!published) faults.add('claim', page.name, 'claims are about a page that is not published');
+    }
+  });
 }

@@ -75,11 +75,7 @@ async function checkContent(
     await guarded(faults, 'order', 'close', () => checkCloseRoot(log, close, library));
   }
   checkAccounts(library, faults);
-  await checkClaims(
-    value.claims.map((each) => each['/']),
-    library,
-    faults,
-  );
+  await checkClaims(value, library, faults);
   return rederive(library, value, closeCid, faults);
 }
 

@@ -56,6 +56,8 @@ export const ERRORS = {
   E_METER: row('the meter refused', 6, 502),
   E_BUDGET: row('the spending cap does not allow it', 5, 402),
   E_GATE: row('a gate did not pass', 5, 422),
+  E_DESIGN: row('the registered design cannot reach its own alpha, or contradicts itself', 5, 422),
+  E_CLAIM: row('a claim is not what it names', 5, 422),
   E_VERIFY: row('the release does not verify', 4, 422),
   E_STATS_INPUT: row('not an input this statistic is defined on', 2, 400),
   E_STATS_LIMIT: row('exact computation is out of reach at this size', 5, 422),

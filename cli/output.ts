@@ -25,7 +25,7 @@ export interface Out {
   /** What is going on now, on a terminal only: the next line takes its place. */
   progress(line: string): void;
   style(format: Style, text: string): string;
-  /** Waits for all that was said. */
+  /** Waits for all that was said. Throws E_IO where a line could not be written. */
   flush(): Promise<void>;
 }
 
@@ -43,6 +43,8 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
   const styled = (stream: NodeJS.WriteStream) => (format: Style, text: string) =>
     stream.isTTY === true && !env.NO_COLOR ? styleText(format, text, { validateStream: false }) : text;
   let said: Promise<void> = Promise.resolve();
+  // What went wrong with a line that nobody waited for.
+  let failure: unknown;
   let shown = false;
   const clear = () => {
     if (shown) stderr.write('\r\u001b[2K');
@@ -57,7 +59,10 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     json,
     print,
     say(data, text) {
-      said = said.then(() => print(data, text)).catch(unlessGone);
+      const keep = (error: unknown) => {
+        if (error !== GONE) failure ??= error;
+      };
+      said = said.then(() => print(data, text)).catch(keep);
     },
     async bytes(chunks) {
       for await (const chunk of chunks) await write(chunk);
@@ -76,12 +81,9 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     async flush() {
       await said;
       clear();
+      if (failure !== undefined) throw failure;
     },
   };
-}
-
-function unlessGone(error: unknown): void {
-  if (error !== GONE) throw error;
 }
 
 function writer(stream: NodeJS.WriteStream): (bytes: Uint8Array | string) => Promise<void> {

@@ -72,4 +72,6 @@ t.test('a closed pipe ends a verb quietly, and a full disk does not', async (t) 
   const full = desk(false, { code: 'ENOSPC' });
   const error = await full.out.print(1, '1').catch((thrown: unknown) => thrown);
   t.ok(isFault(error, 'E_IO'));
+  full.out.say(1, '1');
+  t.ok(isFault(await full.out.flush().catch((thrown: unknown) => thrown), 'E_IO'), 'a said line too');
 });

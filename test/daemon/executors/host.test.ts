@@ -38,11 +38,11 @@ t.test('SIGKILL of the daemon ends the group at once; who left it is for reap', 
 
 t.test('a folder without state is removed when empty and left alone when not', async (t) => {
   const folder = scratch(t);
-  mkdirSync(join(folder, 'none', 'empty'), { recursive: true });
-  mkdirSync(join(folder, 'none', 'strange', 'thing'), { recursive: true });
+  mkdirSync(join(folder, 'plain', 'empty'), { recursive: true });
+  mkdirSync(join(folder, 'plain', 'strange', 'thing'), { recursive: true });
   const executor = await openExecutor('none', { folder });
   t.same(await executor.reap('owner'), []);
-  t.same(readdirSync(join(folder, 'none')), ['strange']);
+  t.same(readdirSync(join(folder, 'plain')), ['strange']);
 });
 
 t.test('a recorded pid that another process has now is not killed', async (t) => {
@@ -57,8 +57,8 @@ t.test('a recorded pid that another process has now is not killed', async (t) =>
     { owner: 'owner', token: 'other start', boot, leaders: [{ pid, start }] },
     { owner: 'owner', token: 'other boot', boot: 'x', leaders: [{ pid, start: start + 1 }] },
   ]) {
-    mkdirSync(join(folder, 'none', 'sandbox'), { recursive: true });
-    writeFileSync(join(folder, 'none', 'sandbox', 'state.json'), JSON.stringify(state));
+    mkdirSync(join(folder, 'plain', 'sandbox'), { recursive: true });
+    writeFileSync(join(folder, 'plain', 'sandbox', 'state.json'), JSON.stringify(state));
     t.same(await (await openExecutor('none', { folder })).reap('owner'), [state.token]);
     t.ok(listProcesses().some((process) => process.pid === pid));
   }

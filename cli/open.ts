@@ -14,7 +14,8 @@ import type { Cli, StoreFlag } from './verb.ts';
 
 export const FOLDER = '.ashlar';
 
-export type Access = 'read' | 'write';
+/** `own`: not through another process: what reaps at start-up would take the other's runs for dead. */
+export type Access = 'read' | 'write' | 'own';
 
 /** How long a reader waits for the lock before it goes without (milliseconds). */
 const READER_PATIENCE = 500;
@@ -53,6 +54,7 @@ export async function withStore<T>(
 
 export async function openAt(path: string, access: Access): Promise<Store> {
   const options: OpenOptions = { kinds: KIND_TABLE, clock: () => new Date() };
+  if (access === 'own') return openStore(path, options);
   if (access === 'write') return openStore(path, { ...options, connect });
   try {
     return await openStore(path, { ...options, patience: READER_PATIENCE });

@@ -12,7 +12,7 @@ import { HOST_FLAG, type HostFlag, stopSignal, withEngine } from '../studies.ts'
 import { type Cli, NO_ARGS, storeVerb } from '../verb.ts';
 
 export const command = storeVerb<HostFlag, []>({
-  access: 'write',
+  access: 'own',
   example: 'ashlar daemon --host host.json',
   about:
     'Other verbs reach the store through its socket meanwhile. SIGINT or SIGTERM stops between two steps, and the arm under\nway is recorded as aborted. Kill it anywhere: the next start writes off what was under way and goes on.',

@@ -58,7 +58,8 @@ export const command = verb<Flags, [what: string, subject?: string]>({
   },
   run(cli, flags, what, subject) {
     if (what === 'serve' && subject === undefined)
-      return withStore(cli, flags, 'read', (store) => serve(cli, store, flags));
+      // Not 'read': a snapshot beside an owner would never see what comes later.
+      return withStore(cli, flags, 'write', (store) => serve(cli, store, flags));
     if (what === 'pull' && subject !== undefined)
       return withStore(cli, flags, 'write', (store) => pull(cli, store, subject, flags));
     if (what === 'write' && subject !== undefined)
@@ -71,28 +72,43 @@ export const command = verb<Flags, [what: string, subject?: string]>({
   },
 });
 
-async function serve(cli: Cli, store: Store, { host, port, rate, everything }: Flags): Promise<void> {
+async function serve(cli: Cli, store: Store, flags: Flags): Promise<void> {
+  // Other commands work beside us.
+  const own = store.writable ? await ownApi(cli, store) : null;
+  try {
+    await serveStrangers(cli, store, flags);
+  } finally {
+    await own?.close();
+  }
+}
+
+async function serveStrangers(
+  { out }: Cli,
+  store: Store,
+  { host, port, rate, everything }: Flags,
+): Promise<void> {
   // Not at the top: it takes a second, and the other two do not need it.
   const { serveMirror } = await import('../../daemon/mirror/serve.ts');
   const limits: Partial<Limits> = rate === undefined ? {} : { requestsPerMinute: rate };
   const stop = stopSignal();
-  const own = store.writable ? await ownApi(cli, store) : null;
-  const api = await serveMirror(store, {
-    port: port ?? 0,
-    limits,
-    ...(host === undefined ? {} : { host }),
-    ...(everything === undefined ? {} : { everything }),
-    onInternal: (error) =>
-      cli.out.note(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-  });
-  cli.out.say({ event: 'listening', url: api.url }, `listening on ${api.url}`);
-  await new Promise<void>((resolve) => {
-    stop.onStop(resolve);
-    if (stop.aborted() !== undefined) resolve();
-  });
-  stop.release();
-  await api.close();
-  await own?.close();
+  try {
+    const api = await serveMirror(store, {
+      port: port ?? 0,
+      limits,
+      ...(host === undefined ? {} : { host }),
+      ...(everything === undefined ? {} : { everything }),
+      onInternal: (error) =>
+        out.note(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    });
+    out.say({ event: 'listening', url: api.url }, `listening on ${api.url}`);
+    await new Promise<void>((resolve) => {
+      stop.onStop(resolve);
+      if (stop.aborted() !== undefined) resolve();
+    });
+    await api.close();
+  } finally {
+    stop.release();
+  }
 }
 
 /** Where this process took the lock, other commands work through it; null where it works through another itself. */

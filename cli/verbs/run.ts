@@ -9,7 +9,7 @@ import { amount, maybe, storeVerb } from '../verb.ts';
 type Flags = HostFlag & { readonly limit?: number };
 
 export const command = storeVerb<Flags, [study?: string]>({
-  access: 'write',
+  access: 'own',
   example: 'ashlar run --limit 1',
   about:
     'First what a dead process left behind is removed and written off. SIGINT or SIGTERM stops between two steps, and the\narm under way is recorded as aborted.',

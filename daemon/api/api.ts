@@ -81,8 +81,13 @@ export async function openOwnApi(
   await store.announce({ pid });
   const socket = socketOf(store.path, environment);
   const api = await openApi(store, { ...options, listen: { socket } });
-  // Dying before this: a socket that nobody knows of; the next owner replaces it.
-  await store.announce({ pid, socket });
+  try {
+    // Dying before this: a socket that nobody knows of; the next owner replaces it.
+    await store.announce({ pid, socket });
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
   return api;
 }
 

@@ -22,12 +22,14 @@ export async function serveMirror(
 ): Promise<Api> {
   const shown = everything === true ? store : await openPublished(store);
   const listen = host === undefined ? { port } : { host, port };
-  const api = await openApi(shown, { ...more, listen, readOnly: true });
-  return {
-    url: api.url,
-    async close() {
-      await api.close();
-      if (shown !== store) await shown.close();
-    },
+  const hide = async () => {
+    if (shown !== store) await shown.close();
   };
+  try {
+    const api = await openApi(shown, { ...more, listen, readOnly: true });
+    return { url: api.url, close: () => api.close().then(hide) };
+  } catch (error) {
+    await hide();
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@
  * A results page: Markdown in which every number is bound to a field of a derived record, in the source itself:
  *   <!-- claim: summary /comparisons/0/difference as difference -->+9/14 (+0.643)<!-- /claim -->
  * `summary` is the summary of the close; any other record is named by its CID. Without `as` the form is `plain`.
- * Promises: what a reader would see as a number is bound or named as unbound; link targets and comments are not seen.
+ * Promises: what a reader would see as a number is bound or named as unbound; the target of a link is not seen.
  * Does not promise: that words are true; only numbers are bound. Numbers inside names (`v1`, `QS-44`) are names.
  */
 import { fail } from '../../store/format/errors.ts';
@@ -71,9 +71,12 @@ export interface Unbound {
 /** Characters that print as a number, beside the ASCII digits: superscripts, fractions, other scripts, circled, wide. */
 const OTHER_DIGITS =
   '\u00b2\u00b3\u00b9\u00bc-\u00be\u0660-\u0669\u06f0-\u06f9\u07c0-\u07c9\u0966-\u096f\u09e6-\u09ef\u0a66-\u0a6f\u0ae6-\u0aef\u0b66-\u0b6f\u0be6-\u0bf2\u0c66-\u0c6f\u0ce6-\u0cef\u0d66-\u0d78\u0de6-\u0def\u0e50-\u0e59\u0ed0-\u0ed9\u0f20-\u0f33\u1040-\u1049\u17e0-\u17e9\u1810-\u1819\u2070-\u2089\u2150-\u218b\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3007\u3021-\u3029\u3220-\u3229\u3280-\u3289\ua620-\ua629\uff10-\uff19\u{1d7ce}-\u{1d7ff}';
-const NUMBER = new RegExp(`[0-9${OTHER_DIGITS}][0-9.,/%${OTHER_DIGITS}]*`, 'gu');
+const DIGIT = `[0-9${OTHER_DIGITS}]`;
+const NUMBER = new RegExp(`${DIGIT}(?:[.,/]?${DIGIT})*%?`, 'gu');
 /** A name: letters, then digits, `_` or `-` between (`v1`, `QS-44`, `SHA-256`). */
 const NAME = /[A-Za-z](?:[A-Za-z0-9_]|-(?=[A-Za-z0-9]))*/g;
+
+const LINK = /(?<!\\)(\[[^[\]\\\n]*\])\([^()\s]*\)/g;
 
 /** Numbers that a reader would see and that no claim binds. */
 export function unboundNumbers(page: string): Unbound[] {
@@ -85,10 +88,11 @@ export function unboundNumbers(page: string): Unbound[] {
     at = to;
   }
   seen += page.slice(at);
+  // A link's target is not read; its text is. A comment that is no mark may stand in code, where it is read.
   const shown = seen
-    .replace(/<!--[\s\S]*?-->/g, blank)
-    // A link's target is not read; its text is.
-    .replace(/(?<=\])\([^()\s]*\)/g, blank)
+    .replace(OPEN, blank)
+    .replaceAll(CLOSE, blank)
+    .replace(LINK, (link, text: string) => text + blank(link.slice(text.length)))
     .replace(NAME, blank);
   return [...shown.matchAll(NUMBER)].map(({ index, 0: text }) => ({
     line: shown.slice(0, index).split('\n').length,

@@ -192,7 +192,7 @@ function outcomesSection(summary: Full<Summary>): Section {
     title: 'Outcomes by task',
     blocks: [
       words(
-        'Delivery, use and outcome are three separate observations. `control`: the same of the arm without memory. `.`: no run counts.',
+        'Delivery, use and outcome are three separate observations, each beside the same of the control arm. A dot by epoch: no run counts.',
       ),
       table([...head, 'by epoch'], rows),
       { type: 'figure', figure: matrixFigure(summary) },
@@ -300,7 +300,7 @@ function buildsSection({ trends }: Full<Summary>): Section {
       build,
       printShare(rate.solved, rate.runs),
       printInterval(rate.interval),
-      i === 0 ? '-' : differs.length === 0 ? 'yes' : `no: ${differs.join(', ')} differ`,
+      i === 0 ? '-' : differs.length === 0 ? 'yes' : `no, other ${differs.join(', ')}`,
     ]),
   );
   const several = trends.some(({ points }) => points.length > 1);

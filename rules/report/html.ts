@@ -61,7 +61,7 @@ const factText = ({ label, text }: Fact): string =>
 
 function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cell = (text: string) =>
-    `<td${Array.from(text).length > 24 ? ' class="long"' : ''}>${shown(text)}</td>`;
+    `<td${Array.from(text).length > 32 ? ' class="long"' : ''}>${shown(text)}</td>`;
   const heads = head.map((name) => `<th scope="col">${shown(name)}</th>`).join('');
   const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
   return `<div class="wide"><table><thead><tr>${heads}</tr></thead><tbody>\n${body}\n</tbody></table></div>`;

@@ -19,7 +19,8 @@ export function escapedMarkdown(text: string): string {
   return visible(text)
     .replace(/[\\`*_{}[\]<>|#~]/g, '\\$&')
     .replace(/&/g, '&amp;')
-    .replace(/^([-+=]|\d+[.)])/, '\\$1');
+    .replace(/^([-+=])(?= |$)/, '\\$1')
+    .replace(/^(\d+)([.)])(?= |$)/, '$1\\$2');
 }
 
 function blockText(block: Block): string {

@@ -31,7 +31,7 @@ export function forestFigure(comparisons: readonly Comparison[]): Figure {
   ];
   return {
     name: 'forest',
-    title: 'Paired differences with exact intervals',
+    title: 'Paired differences over pairs, with exact intervals',
     drawing: [...grid, ...rows, ...labels, ...foot].join(''),
     width: WIDTH,
     height: y + 42,

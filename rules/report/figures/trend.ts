@@ -43,7 +43,7 @@ export function trendFigure(trends: readonly Trend[]): Figure {
     words: trends.flatMap(({ arm, points }) =>
       points.map(
         ({ build, rate, differs }) =>
-          `${arm}, ${build}: ${printShare(rate.solved, rate.runs)} ${printInterval(rate.interval)}${differs.length === 0 ? '' : `; not joined: ${differs.join(', ')} differ`}`,
+          `${arm}, ${build}: ${printShare(rate.solved, rate.runs)} ${printInterval(rate.interval)}${differs.length === 0 ? '' : `; not joined, other ${differs.join(', ')}`}`,
       ),
     ),
   };
@@ -54,7 +54,7 @@ type Point = Trend['points'][number];
 function drawPoint(point: Point, before: Point | undefined, from: number): { drawing: string; next: number } {
   const { build, rate, differs } = point;
   const broken = before !== undefined && differs.length > 0;
-  const why = broken ? wrapped(`not joined: ${differs.join(', ')} differ`, 50) : [];
+  const why = broken ? wrapped(`not joined, other ${differs.join(', ')}`, 50) : [];
   const names = wrapped(`${visible(build)}  ${printShare(rate.solved, rate.runs)}`, 46);
   const drawing = why.map((text, i) => words(LEFT, from + i * 16, text, 'alert'));
   const top = from + why.length * 16;

@@ -1,19 +1,23 @@
 /**
- * Every command that a page of ours shows is run. Blocks marked `sh run` are run here, in order, in one new folder with
- * `ashlar` on the PATH and ASHLAR_CHECKOUT as the checkout; any other shell command must be one that ELSEWHERE names.
+ * Every command that a page of ours shows is run. Blocks marked `sh run` are run in order, in one new folder with `ashlar`
+ * on the PATH and ASHLAR_CHECKOUT as the checkout (those of README.md by test/own-study/, because together they are a
+ * study); any other shell command must be one that ELSEWHERE names.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execPath } from 'node:process';
 import t from 'tap';
-import { bin, openDesk, ran, root } from './kit.ts';
-import { commandsOf, shellBlocks } from './readme.ts';
+import { openDesk, root } from './kit.ts';
+import { commandsOf, missingLines, runBlocks, shellBlocks } from './readme.ts';
 
-const PAGES = ['README.md', 'challenges/README.md'].filter((page) => existsSync(join(root, page)));
+const OWN_STUDY = 'README.md';
+const PAGES = [OWN_STUDY, 'challenges/README.md'];
 
 /** A command that no block can run here -> the file that runs it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci': 'cli/bootstrap.mjs',
+  'npm run build': 'test/run.mjs',
+  'export ASHLAR_CHECKOUT="$PWD"': 'test/cli/readme.ts',
+  'alias ashlar="node $PWD/dist/cli/main.js"': 'test/cli/readme.ts',
   'npm run demo': 'cli/verbs/demo.ts',
   'npm test': 'test/run.mjs',
   'npm run bench': 'test/run.mjs',
@@ -35,6 +39,13 @@ t.test('blocks are found as they stand', async (t) => {
     '```js',
     'x',
     '```',
+    '```sh run',
+    'ashlar ls',
+    '```',
+    '```text',
+    '12 records   here',
+    'no records',
+    '```',
   ];
   const blocks = shellBlocks(text.join('\n'));
   t.same(
@@ -42,13 +53,18 @@ t.test('blocks are found as they stand', async (t) => {
     [
       [true, 2],
       [false, 5],
+      [true, 12],
     ],
   );
-  t.same(blocks.flatMap(commandsOf), ['ashlar init', 'npm test']);
+  t.same(blocks.flatMap(commandsOf), ['ashlar init', 'npm test', 'ashlar ls']);
+  const printed = { code: 0, out: 'a\n9 records here\n', err: '' };
+  t.same(
+    blocks.flatMap((block) => missingLines(block, printed)),
+    ['no records'],
+  );
 });
 
 t.test('the pages show no command that nothing runs', async (t) => {
-  t.ok(PAGES.length > 0, 'there is a page');
   for (const page of PAGES) {
     for (const block of shellBlocks(readFileSync(join(root, page), 'utf8'))) {
       if (block.run) continue;
@@ -61,20 +77,10 @@ t.test('the pages show no command that nothing runs', async (t) => {
 });
 
 t.test('the marked blocks run, each from where the one before it ended', async (t) => {
-  for (const page of PAGES) {
+  for (const page of PAGES.filter((each) => each !== OWN_STUDY)) {
     const desk = openDesk();
     t.teardown(desk.clear);
-    mkdirSync(join(desk.folder, 'bin'));
-    const shim = join(desk.folder, 'bin/ashlar');
-    writeFileSync(shim, `#!/bin/sh\nexec '${execPath}' '${bin}' "$@"\n`);
-    chmodSync(shim, 0o755);
-    const work = join(desk.folder, 'work');
-    mkdirSync(work);
-    const path = `${join(desk.folder, 'bin')}:${desk.env.PATH}`;
-    const env = { ...desk.env, PATH: path, ASHLAR_CHECKOUT: root };
-    for (const block of shellBlocks(readFileSync(join(root, page), 'utf8')).filter(({ run }) => run)) {
-      const { code, out, err } = await ran('/bin/sh', ['-eu'], { input: block.text, cwd: work, env });
-      t.equal(code, 0, `${page}:${block.line}\n${out}${err}`);
-    }
+    for await (const { block, ran } of runBlocks(desk, page))
+      t.equal(ran.code, 0, `${page}:${block.line}`, ran.code === 0 ? {} : { said: `${ran.out}${ran.err}` });
   }
 });

@@ -1,25 +1,54 @@
-/** `show`: an object, its links with the kinds behind them, and the records that link to it. */
+/** `show`: an object, its links and linkers; of a summary also the runs behind one of its numbers. */
+import { viewOf } from '../../daemon/view.ts';
+import { pointed } from '../../rules/claims/pointer.ts';
 import { parseRecord, referencesOf } from '../../rules/contracts/table.ts';
+import { viewAs } from '../../rules/runs.ts';
+import { behind } from '../../rules/summary/behind.ts';
 import { type Cid, codecOf, digestOf, evidence, parseCid } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
+import { fail } from '../../store/format/errors.ts';
 import { type Json, prettyJson } from '../../store/format/json.ts';
 import type { Store } from '../../store/store.ts';
-import { collect, objectOf } from '../objects.ts';
+import { collect, objectOf, recordOf } from '../objects.ts';
 import { shapeOf } from '../shape.ts';
-import { storeVerb, word } from '../verb.ts';
+import { maybe, storeVerb, word } from '../verb.ts';
 
-export const command = storeVerb<Record<never, never>, [object: string]>({
+export const command = storeVerb<Record<never, never>, [object: string, field?: string]>({
   access: 'read',
   example: 'ashlar show challenge/late-departure-memory-only',
   about:
-    'Every printed CID can be shown in its turn: links lead to what a record was made of, linkers to what came of it.',
+    'Every printed CID can be shown in its turn: links lead to what a record was made of, linkers to what came of it.\nWith a JSON pointer into a summary, the runs behind that number: ashlar show SUMMARY /comparisons/0/difference',
   flags: {},
-  args: { kind: 'tuple', parameters: [word('OBJECT', 'CID, sha256:<hex> or name')] },
-  async run({ out }, store, _flags, object) {
+  args: {
+    kind: 'tuple',
+    parameters: [word('OBJECT', 'CID, sha256:<hex> or name'), maybe('FIELD', 'JSON pointer into a summary')],
+  },
+  async run({ out }, store, _flags, object, field) {
+    if (field !== undefined) {
+      const found = await lookBehind(store, await recordOf(store, object, 'summary'), field);
+      return out.print(found, printedBehind(found));
+    }
     const shown = await look(store, await objectOf(store, object));
     await out.print(shown, printed(shown));
   },
 });
+
+/** A number of a summary with the receipts and grades that it rests on. Throws E_NOT_FOUND, E_GATE. */
+async function lookBehind(store: Store, summary: Cid, field: string) {
+  const value = await viewAs('summary', summary, viewOf(store));
+  if (!('runs' in value))
+    fail('E_GATE', { where: summary, wanted: 'a summary', found: value.refused.detail });
+  return { summary, field, value: pointed(value as unknown as Value, field), runs: behind(value, field) };
+}
+
+function printedBehind({ field, value, runs }: Awaited<ReturnType<typeof lookBehind>>): string {
+  const shown = prettyJson(value as Json).trimEnd();
+  const each = runs.map(
+    ({ receipt, challenge, arm, epoch, attempt, standing }) =>
+      `  ${receipt}  ${challenge}, ${arm}, epoch ${epoch}, attempt ${attempt}: ${standing}`,
+  );
+  return [`${field}: ${shown}`, `${runs.length} runs behind it:`, ...each].join('\n');
+}
 
 interface Neighbour {
   readonly cid: string;

@@ -34,7 +34,8 @@ const POWER = '0.8';
 export function designOf(study: DesignStudy, tasks: readonly DesignTask[]): Design {
   const registered = registeredSize(study);
   const distinct = [...new Map(tasks.map((task) => [task.challenge, task])).values()];
-  const tests = study.tests.map((test) => testDesign(test, study, distinct));
+  const power = openPower();
+  const tests = study.tests.map((test) => testDesign(test, study, distinct, power));
   return {
     alpha: study.alpha,
     registered,
@@ -56,7 +57,12 @@ export function clusterOf(
   return cluster === 'task' ? task.challenge : task[cluster];
 }
 
-function testDesign(test: RegisteredTest, study: DesignStudy, tasks: readonly DesignTask[]): TestDesign {
+function testDesign(
+  test: RegisteredTest,
+  study: DesignStudy,
+  tasks: readonly DesignTask[],
+  power: PowerOf,
+): TestDesign {
   const own = tasks.filter(
     ({ taskFamily, arms }) =>
       (test.families.length === 0 || test.families.includes(taskFamily)) &&
@@ -75,18 +81,24 @@ function testDesign(test: RegisteredTest, study: DesignStudy, tasks: readonly De
     pairs,
     threshold: print(threshold),
   };
-  return { ...size, ...reachOf(test, study, size, threshold) };
+  return { ...size, ...reachOf(test, study, { size, threshold, power }) };
 }
 
 type Size = Pick<TestDesign, 'units' | 'pairs'>;
 type Reach = Omit<TestDesign, 'id' | 'unit' | 'tasks' | 'units' | 'pairs' | 'threshold'>;
 
-function reachOf(test: RegisteredTest, study: DesignStudy, size: Size, threshold: Rational): Reach {
+interface Bounds {
+  readonly size: Size;
+  readonly threshold: Rational;
+  readonly power: PowerOf;
+}
+
+function reachOf(test: RegisteredTest, study: DesignStudy, { size, threshold, power: of }: Bounds): Reach {
   if (test.statistic === 'nonInferiority') return marginReach(test, size, threshold);
   if (test.measure !== 'reward' && size.pairs < LEAST_ATTEMPTS) {
     return { ...NOTHING, note: `a continuous measure has no p below ${LEAST_ATTEMPTS} paired attempts` };
   }
-  const power = powerOf(size.units, test.sides, threshold);
+  const power = of(size.units, test.sides, threshold);
   if (test.measure === 'reward' && study.stop.rule === 'spending')
     return { ...power, ...spendingReach(study.stop, size, threshold) };
   const floor = floorOfSides(size.units, test.sides);
@@ -112,6 +124,19 @@ function marginReach(test: RegisteredTest, { pairs }: Size, threshold: Rational)
 }
 
 type Power = Pick<Reach, 'detectable' | 'detectableHarmed' | 'size'>;
+
+type PowerOf = (units: number, sides: RegisteredTest['sides'], threshold: Rational) => Power;
+
+/** Tests of equal size have equal power: it is computed once. */
+function openPower(): PowerOf {
+  const known = new Map<string, Power>();
+  return (units, sides, threshold) => {
+    const name = `${units} ${sides} ${print(threshold)}`;
+    const found = known.get(name) ?? powerOf(units, sides, threshold);
+    known.set(name, found);
+    return found;
+  };
+}
 
 function powerOf(pairs: number, sides: RegisteredTest['sides'], threshold: Rational): Power {
   // A test that looks for losses is the mirror of one that looks for wins.

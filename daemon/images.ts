@@ -60,21 +60,26 @@ export async function nameImage(store: Store, role: string, { configDigest }: Im
   await store.setName(`${PREFIX}${role}`, rawCid(configDigest));
 }
 
-/**
- * The images that this store has a name for. The role `node` is made of this host's Node where nobody has named it
- * (about 100 MB, once a store). Throws E_CONFIG where this host has no busybox.
- */
-export async function storeImages(store: Store): Promise<Images> {
+/** The images that this store has a name for, by role. Throws what `imageOf` throws. */
+export async function namedImages(store: Store): Promise<Images> {
   const images: Record<string, Image> = {};
   for await (const { name, target } of store.names(PREFIX)) {
     if (target !== null) images[name.slice(PREFIX.length)] = await imageOf(store, evidence(digestOf(target)));
   }
-  if (images[HOST_ROLE] === undefined) {
-    const { makeHostImage } = await import('./executors/docker/image.ts');
-    images[HOST_ROLE] = await makeHostImage((bytes, codec) => store.put(bytes, codec));
-    await nameImage(store, HOST_ROLE, images[HOST_ROLE]);
-  }
   return images;
+}
+
+/**
+ * The same; the role `node` is made of this host's Node where nobody has named it (about 100 MB, once a store). Throws
+ * E_CONFIG where this host has no busybox.
+ */
+export async function storeImages(store: Store): Promise<Images> {
+  const images = await namedImages(store);
+  if (Object.hasOwn(images, HOST_ROLE)) return images;
+  const { makeHostImage } = await import('./executors/docker/image.ts');
+  const made = await makeHostImage((bytes, codec) => store.put(bytes, codec));
+  await nameImage(store, HOST_ROLE, made);
+  return { ...images, [HOST_ROLE]: made };
 }
 
 const rawCid = (reference: Evidence): Cid => cidFromDigest('raw', digestOfEvidence(reference));

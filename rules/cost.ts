@@ -87,9 +87,10 @@ function rounded(parts: readonly { tokens: number; each: number }[]): number {
 
 /**
  * The first cap that `cost` would break on top of what is `committed` (booked and still reserved), or nothing. The
- * run's own cap is asked first: it would stop this run whatever the others say.
+ * run's own cap is asked first: it would stop this run whatever the others say. What costs nothing breaks no cap, even
+ * one that others have overdrawn.
  */
 export function brokenCap(cost: number, committed: Caps, caps: Caps): Cap | undefined {
   const order: readonly Cap[] = ['run', 'stage', 'total'];
-  return order.find((cap) => committed[cap] + cost > caps[cap]);
+  return order.find((cap) => cost > 0 && committed[cap] + cost > caps[cap]);
 }

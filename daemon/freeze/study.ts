@@ -14,6 +14,7 @@ import { type Cid, link } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { imageDigests, namedImages } from '../images.ts';
 import { viewOf } from '../view.ts';
 import { readAuthored } from './authored.ts';
 import { designTasks } from './design.ts';
@@ -60,7 +61,7 @@ export interface StudyInputs {
   readonly store: Store;
   /** Resolves `challenge/<id>` or `fixture/<id>`. Throws E_NOT_FOUND. */
   readonly named: (name: string) => Promise<Cid>;
-  /** Role -> image digest, where the executor needs images. */
+  /** Role -> image digest; where isolation is `docker`, the store's named images fill what is not said. */
   readonly images?: Readonly<Record<string, string>>;
 }
 
@@ -84,7 +85,8 @@ export async function recordStudy(inputs: StudyInputs, read: AuthoredStudy, fold
       viewOf(store),
     ),
   );
-  const bound = { ...images, ...inputs.images };
+  const named = rest.isolation === 'docker' ? imageDigests(await namedImages(store)) : {};
+  const bound = { ...named, ...images, ...inputs.images };
   const record = {
     kind: 'study',
     v,

@@ -2,7 +2,7 @@
  * A study small enough to run in a second: one file to change, a memory that says how, a product made of shell lines.
  * Everything is data in a temporary folder with a log key of its own; what a case does not say is what works.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { keepC0 } from '../../daemon/decide/register.ts';
@@ -13,11 +13,10 @@ import { importCorpus, putPolicies } from '../../daemon/freeze/corpus.ts';
 import { freezeFixture } from '../../daemon/freeze/fixture.ts';
 import { authoredStudy, recordStudy } from '../../daemon/freeze/study.ts';
 import { type Host, parseHost } from '../../daemon/host.ts';
-import { imageDigests } from '../../daemon/images.ts';
+import { type Images, imageDigests } from '../../daemon/images.ts';
 import { openTrigger, type Trigger } from '../../daemon/trigger.ts';
 import { validate } from '../../daemon/validate.ts';
 import { viewOf } from '../../daemon/view.ts';
-import type { Kind, RecordOf } from '../../rules/contracts/table.ts';
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { viewAs } from '../../rules/runs.ts';
 import type { Cid } from '../../store/format/cid.ts';
@@ -49,6 +48,8 @@ export interface Case {
   readonly prebuildArgv?: readonly string[];
   /** Text of the hidden suite. */
   readonly suite?: string;
+  /** Tests of the suite beside the usual ones. */
+  readonly tests?: readonly { readonly id: string; readonly tag: string }[];
   readonly limits?: Readonly<Record<string, number>>;
   /** More fields of the study. */
   readonly study?: Readonly<Record<string, unknown>>;
@@ -106,8 +107,6 @@ export interface Lab {
   readonly host: Host;
   /** First study of a case. */
   study(name: string): Cid;
-  /** The records of a kind that link to `cid`. */
-  linkers<K extends Kind>(cid: Cid, kind: K): Promise<{ cid: Cid; value: RecordOf<K> }[]>;
   /** Closes engine and store; the folder stays. */
   close(): Promise<void>;
 }
@@ -117,6 +116,8 @@ export interface LabOptions {
   readonly executor?: ExecutorName;
   /** Under which executors the solutions are validated before the studies are registered; default: not at all. */
   readonly validated?: boolean;
+  /** For docker: made once for several labs. */
+  readonly images?: Images;
   /** Replaces the scripted model of the host. */
   readonly model?: Readonly<Record<string, unknown>>;
 }
@@ -132,31 +133,38 @@ export const removeLab = (root: string): void => rmSync(root, { recursive: true,
 export async function makeLab(root: string, options: LabOptions): Promise<Lab> {
   writeLab(root, options);
   await initStore(join(root, 'store'), { logKey: join(root, 'log.key') });
-  return openLab(root, options);
+  const lab = await openLab(root, options);
+  const studies = await register(root, lab, options);
+  put(root, 'studies.json', Object.fromEntries(studies));
+  return lab;
 }
 
-/** Opens a lab that stands, or what a dead process left of it; freezing again changes nothing. */
-export async function openLab(root: string, options: LabOptions): Promise<Lab> {
+/** The store of a lab. */
+export function openLabStore(root: string, readOnly = false): Promise<Store> {
   const logKey = join(root, 'log.key');
-  const store = await openStore(join(root, 'store'), { kinds: KIND_TABLE, clock: () => new Date(), logKey });
-  const trigger = openTrigger(store);
+  return openStore(join(root, 'store'), { kinds: KIND_TABLE, clock: () => new Date(), logKey, readOnly });
+}
+
+/** The first study of a case. */
+export const studyIn = (root: string, name: string): Cid =>
+  JSON.parse(readFileSync(join(root, 'studies.json'), 'utf8'))[name];
+
+/** Opens a lab that stands, or what a dead process left of it. */
+export async function openLab(root: string, options: LabOptions): Promise<Lab> {
+  const store = await openLabStore(root);
   const host = hostOf(root, options);
-  const engine = await openEngine(store, host);
-  const studies = await register(root, { store, trigger, engine }, options);
+  const engine = await openEngine(
+    store,
+    host,
+    options.images === undefined ? {} : { images: options.images },
+  );
   return {
     root,
     store,
-    trigger,
+    trigger: openTrigger(store),
     engine,
     host,
-    study: (name) => studies.get(name) as Cid,
-    async linkers(cid, kind) {
-      const view = viewOf(store);
-      const found = [];
-      for (const each of await view.linkers(cid, kind))
-        found.push({ cid: each, value: await viewAs(kind, each, view) });
-      return found;
-    },
+    study: (name) => studyIn(root, name),
     async close() {
       await engine.close();
       await store.close();
@@ -234,6 +242,7 @@ function challengeOf(each: Case): object {
       tests: [
         { id: 'it-greets', tag: 'func' },
         { id: 'as-it-was-settled', tag: 'lesson' },
+        ...(each.tests ?? []),
       ],
       mustFail: ['never'],
     },

@@ -101,5 +101,6 @@ t.test(
     t.equal(brokenCap(1, { run: 10, stage: 20, total: 30 }, caps), 'run');
     t.equal(brokenCap(1, { run: 0, stage: 20, total: 30 }, caps), 'stage');
     t.equal(brokenCap(1, { run: 0, stage: 0, total: 30 }, caps), 'total');
+    t.equal(brokenCap(0, { run: 11, stage: 21, total: 31 }, caps), undefined, 'nothing breaks no cap');
   },
 );

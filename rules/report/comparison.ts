@@ -93,7 +93,7 @@ export function percentOf(level: string): string {
 
 export function intervalText(interval: Comparison['differenceInterval']): string {
   if ('refused' in interval) return `no exact interval: ${interval.refused}`;
-  return `exact ${percentOf(interval.level)} ${printInterval(interval)} over pairs`;
+  return `exact ${percentOf(interval.level)} ${printInterval(interval)} over pairs (these tasks)`;
 }
 
 function differenceText({ difference, differencePairs, differenceInterval }: Comparison): string {

@@ -147,7 +147,8 @@ function deepest(issues: readonly Issue[]): { path: PropertyKey[]; message: stri
   return best;
 }
 
-const FAMILY_KINDS: ReadonlySet<string> = new Set<Kind>([
+/** Kinds whose records stand in the log of their study's family. */
+export const FAMILY_KINDS: ReadonlySet<string> = new Set<Kind>([
   'study',
   'amendment',
   'addendum',

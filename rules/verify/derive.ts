@@ -4,7 +4,7 @@
  * Producing and verifying are the same code: the emit here only hashes.
  */
 import { type Cid, type Codec, cidOf } from '../../store/format/cid.ts';
-import { encodeBlock, type Value } from '../../store/format/codec.ts';
+import { encode, encodeBlock, type Value } from '../../store/format/codec.ts';
 import { isFault } from '../../store/format/errors.ts';
 import type { Reader } from '../../store/format/reader.ts';
 import { type Derivation, derivationOf, isRefused } from '../contracts/kit.ts';
@@ -21,17 +21,18 @@ export interface Rederived {
   readonly withheld: number;
 }
 
-/** Re-derives everything. `release` is the manifest, which stands outside the blocks. */
+/** Re-derives everything. `release` is the manifest, which stands outside the blocks; absent where it cannot be read. */
 export async function rederive(
   library: Library,
-  release: AnyRecord,
-  close: Cid,
+  release: AnyRecord | undefined,
+  close: Cid | undefined,
   faults: Faults,
 ): Promise<Rederived> {
   const keys = new Set<string>();
   let records = 0;
   let withheld = 0;
-  for (const [cid, record] of [...library.records, [undefined, release] as const]) {
+  const own = release === undefined ? [] : [[undefined, release] as const];
+  for (const [cid, record] of [...library.records, ...own]) {
     const derivation = derivationOf(record);
     if (derivation === undefined || (record.kind === 'release' && cid !== undefined)) continue;
     keys.add(derivationKey(derivation));
@@ -111,7 +112,8 @@ function difference(a: AnyRecord, b: AnyRecord): string {
   const left = a as unknown as Record<string, Value>;
   const right = b as unknown as Record<string, Value>;
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort();
-  const text = (value: Value | undefined) => JSON.stringify(value) ?? 'nothing';
+  const text = (value: Value | undefined) =>
+    value === undefined ? 'nothing' : Buffer.from(encode(value)).toString('utf8');
   const name = names.find((each) => text(left[each]) !== text(right[each]));
   if (name === undefined) return 'no field differs';
   return `${name} is ${text(left[name]).slice(0, 200)}, should be ${text(right[name]).slice(0, 200)}`;
@@ -119,7 +121,7 @@ function difference(a: AnyRecord, b: AnyRecord): string {
 
 async function checkBindings(
   library: Library,
-  close: Cid,
+  close: Cid | undefined,
   keys: ReadonlySet<string>,
   faults: Faults,
 ): Promise<void> {

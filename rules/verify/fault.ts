@@ -24,6 +24,8 @@ export const FAULT_KINDS = [
   'order',
   /** A planned, started or decided run without its counterpart. */
   'bijection',
+  /** A run that is not what its plan says, or that holds parts of another run. */
+  'run',
   /** A derived record that its rule does not give again. */
   'derivation',
   /** A record that a rule gives and the release does not hold. */

@@ -15,13 +15,13 @@ import { fail } from '../../store/format/errors.ts';
 import { leafHash, treeRoot, verifyConsistency } from '../../store/format/merkle.ts';
 import { parseVerifierKey, type VerifierKey } from '../../store/format/note.ts';
 import { type Leaf, leafLines, parseLeaf } from '../close/entries.ts';
-import { LOG_FILES, SEAL_FILES } from '../release/files.ts';
+import { LOG_FILES, MANIFEST, SEAL_FILES } from '../release/files.ts';
 import { type Faults, guarded } from './fault.ts';
 import type { Publication } from './source.ts';
 
 export interface ReplayedLog {
-  readonly key: VerifierKey;
-  readonly vkey: string;
+  readonly key: VerifierKey | undefined;
+  readonly vkey: string | undefined;
   /** The leaves that C1 covers. */
   readonly leaves: readonly Leaf[];
   readonly lines: readonly Uint8Array[];
@@ -29,12 +29,12 @@ export interface ReplayedLog {
   readonly c1: Checkpoint | undefined;
 }
 
-/** Replays the log of a publication. Undefined where key or leaves cannot be read at all. */
+/** Replays the log of a publication. What cannot be read is a fault, and empty for all that follows. */
 export async function replayLog(
   source: Publication,
-  release: Cid,
+  release: Cid | undefined,
   faults: Faults,
-): Promise<ReplayedLog | undefined> {
+): Promise<ReplayedLog> {
   const vkey = await guarded(faults, 'log', LOG_FILES.vkey, async () =>
     text(await source.read(LOG_FILES.vkey)).trimEnd(),
   );
@@ -42,19 +42,32 @@ export async function replayLog(
     vkey === undefined
       ? undefined
       : await guarded(faults, 'log', LOG_FILES.vkey, () => parseVerifierKey(vkey));
-  const lines = await guarded(faults, 'log', LOG_FILES.entries, async () =>
-    leafLines(await source.read(LOG_FILES.entries)),
-  );
-  if (vkey === undefined || key === undefined || lines === undefined) return undefined;
+  const lines =
+    (await guarded(faults, 'log', LOG_FILES.entries, async () =>
+      leafLines(await source.read(LOG_FILES.entries)),
+    )) ?? [];
   const read = (path: string) =>
-    guarded(faults, 'log', path, async () => openCheckpoint(await source.read(path), key).checkpoint);
+    guarded(faults, 'log', path, async () => opened(await source.read(path), key).checkpoint);
   const c0 = await read(LOG_FILES.c0);
   const c1 = await read(LOG_FILES.c1);
   if (c0 !== undefined) checkRoot(c0, lines, LOG_FILES.c0, faults);
   if (c1 !== undefined) checkCover(c1, lines, faults);
   const log = { key, vkey, leaves: await readLeaves(lines, faults), lines, c0, c1 };
+  checkFamily(log, faults);
   await checkSeal(source, log, release, faults);
   return log;
+}
+
+function opened(bytes: Uint8Array, key: VerifierKey | undefined) {
+  if (key === undefined) fail('E_SIGNATURE', { wanted: 'a log key', found: 'none that can be read' });
+  return openCheckpoint(bytes, key);
+}
+
+/** A log is named after the first version of its study: another study's log is not this one's. */
+function checkFamily({ key, leaves }: ReplayedLog, faults: Faults): void {
+  const family = leaves[0]?.cid;
+  if (key !== undefined && family !== undefined && !key.name.endsWith(`/${family}`))
+    faults.add('log', LOG_FILES.vkey, `the key is of ${key.name}, the log begins with ${family}`);
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
@@ -73,7 +86,13 @@ function checkCover(c1: Checkpoint, lines: readonly Uint8Array[], faults: Faults
   else faults.add('log', LOG_FILES.entries, `C1 covers ${c1.size} leaves, ${lines.length} are there`);
 }
 
-function checkRoot(checkpoint: Checkpoint, lines: readonly Uint8Array[], at: string, faults: Faults): void {
+function checkRoot(
+  checkpoint: Checkpoint,
+  lines: readonly Uint8Array[],
+  at: string,
+  faults: Faults,
+  last: string = LOG_FILES.entries,
+): void {
   const { size, root } = checkpoint;
   if (size > lines.length) {
     faults.add('log', at, `covers ${size} leaves, ${lines.length} are there`);
@@ -81,47 +100,72 @@ function checkRoot(checkpoint: Checkpoint, lines: readonly Uint8Array[], at: str
   }
   const found = treeRoot(lines.slice(0, size).map(leafHash));
   if (Buffer.compare(found, root) !== 0)
-    faults.add('log', at, `the leaves give another root than the signed one`);
+    faults.add('log', at, `the leaves up to ${last} give another root than the signed one`);
 }
 
 /** The seal: leaves after C1, the later checkpoint, and that the release's leaf is among them. */
-async function checkSeal(source: Publication, log: ReplayedLog, release: Cid, faults: Faults): Promise<void> {
-  const more = await guarded(faults, 'log', SEAL_FILES.entries, async () =>
-    leafLines(await source.read(SEAL_FILES.entries)),
-  );
+async function checkSeal(
+  source: Publication,
+  log: ReplayedLog,
+  release: Cid | undefined,
+  faults: Faults,
+): Promise<void> {
+  const more = await guarded(faults, 'log', SEAL_FILES.entries, async () => {
+    const lines = leafLines(await source.read(SEAL_FILES.entries));
+    const named = lines.map(parseLeaf).filter(({ kind }) => kind === 'release');
+    if (release !== undefined && !named.some(({ cid }) => cid === release)) {
+      const found = named.map(({ cid }) => cid).join(', ') || 'no release';
+      faults.add('manifest', MANIFEST, `is ${release}; ${SEAL_FILES.entries} names ${found}`);
+    }
+    return lines;
+  });
   const c2 = await guarded(faults, 'log', SEAL_FILES.c2, async () => {
     const bytes = await source.read(SEAL_FILES.c2);
-    return { bytes, checkpoint: openCheckpoint(bytes, log.key).checkpoint };
+    return { bytes, checkpoint: opened(bytes, log.key).checkpoint };
   });
-  if (more === undefined || c2 === undefined) return;
-  const lines = [...log.lines, ...more];
-  if (c2.checkpoint.size !== lines.length) {
-    faults.add(
-      'log',
-      SEAL_FILES.entries,
-      `C2 covers ${c2.checkpoint.size} leaves, ${lines.length} are there`,
-    );
-  } else checkRoot(c2.checkpoint, lines, SEAL_FILES.c2, faults);
+  const lines = [...log.lines, ...(more ?? [])];
+  if (c2 === undefined) faults.add('log', SEAL_FILES.entries, 'no C2 that can be read covers it');
+  else if (more !== undefined) checkEnd(c2.checkpoint, lines, faults);
   await guarded(faults, 'log', SEAL_FILES.consistency, async () => {
     const proof = hashLines(await source.read(SEAL_FILES.consistency));
-    if (log.c1 === undefined) return;
+    if (log.c1 === undefined || c2 === undefined)
+      fail('E_PROOF', { wanted: 'C1 and C2', found: 'one that cannot be read' });
     const { size: size1, root: root1 } = log.c1;
     const { size: size2, root: root2 } = c2.checkpoint;
     verifyConsistency({ size1, root1, size2, root2, proof });
   });
-  await guarded(faults, 'log', SEAL_FILES.proof, async () => {
-    const proof = parseLogProof(await source.read(SEAL_FILES.proof));
-    const line = lines[proof.index];
-    if (Buffer.compare(proof.checkpoint, c2.bytes) !== 0)
-      fail('E_PROOF', { wanted: 'the proof of C2', found: 'another' });
-    if (line === undefined)
-      fail('E_PROOF', { wanted: 'a leaf', found: `index ${proof.index} of ${lines.length}` });
-    verifyLogged(proof, leafHash(line), log.key);
-    const leaf = parseLeaf(line);
-    if (leaf.kind !== 'release' || leaf.cid !== release) {
-      fail('E_PROOF', { wanted: `the leaf of release ${release}`, found: `${leaf.kind} ${leaf.cid}` });
-    }
-  });
+  await guarded(faults, 'log', SEAL_FILES.proof, async () =>
+    checkProof(await source.read(SEAL_FILES.proof), { log, lines, c2: c2?.bytes, release }),
+  );
+}
+
+function checkEnd(c2: Checkpoint, lines: readonly Uint8Array[], faults: Faults): void {
+  if (c2.size === lines.length) checkRoot(c2, lines, SEAL_FILES.c2, faults, SEAL_FILES.entries);
+  else faults.add('log', SEAL_FILES.entries, `C2 covers ${c2.size} leaves, ${lines.length} are there`);
+}
+
+interface Sealed {
+  readonly log: ReplayedLog;
+  readonly lines: readonly Uint8Array[];
+  readonly c2: Uint8Array | undefined;
+  readonly release: Cid | undefined;
+}
+
+/** The inclusion of the release's own leaf. Throws E_NOTE, E_SIGNATURE, E_PROOF. */
+function checkProof(bytes: Uint8Array, { log, lines, c2, release }: Sealed): void {
+  const proof = parseLogProof(bytes);
+  const line = lines[proof.index];
+  if (c2 === undefined || Buffer.compare(proof.checkpoint, c2) !== 0)
+    fail('E_PROOF', { wanted: 'the proof of C2', found: 'another' });
+  if (line === undefined)
+    fail('E_PROOF', { wanted: 'a leaf', found: `index ${proof.index} of ${lines.length}` });
+  if (log.key === undefined) fail('E_SIGNATURE', { wanted: 'a log key', found: 'none that can be read' });
+  verifyLogged(proof, leafHash(line), log.key);
+  const leaf = parseLeaf(line);
+  if (proof.index < log.lines.length || leaf.kind !== 'release')
+    fail('E_PROOF', { wanted: 'a release after C1', found: `${leaf.kind} at ${proof.index}` });
+  if (release !== undefined && leaf.cid !== release)
+    fail('E_PROOF', { wanted: `the leaf of ${release}`, found: leaf.cid });
 }
 
 function hashLines(bytes: Uint8Array): Uint8Array[] {

@@ -1,12 +1,12 @@
 /** The manifest against the listing: every file there with its bytes, none extra, none twice, no links. */
-import { type Cid, cidOf } from '../../store/format/cid.ts';
+import { type Cid, cidOf, digestOf } from '../../store/format/cid.ts';
 import { decode } from '../../store/format/codec.ts';
 import { hasher } from '../../store/format/crypto.ts';
 import type { Full } from '../contracts/kit.ts';
 import { isRefused } from '../contracts/kit.ts';
 import type { Release } from '../contracts/release.ts';
 import { parseAs } from '../contracts/table.ts';
-import { MANIFEST, SEAL } from '../release/files.ts';
+import { cidOfPath, MANIFEST, SEAL_FILES } from '../release/files.ts';
 import { type Faults, guarded } from './fault.ts';
 import type { ListedFile, Publication } from './source.ts';
 
@@ -38,10 +38,33 @@ export async function checkFiles(
   for (const { path, digest, size } of manifest.value.files) {
     const file = present.get(path);
     if (file === undefined) faults.add('file-missing', path, 'listed in the manifest, not there');
-    else if (await sameBytes(source, path, { digest, size }, faults)) right.add(path);
+    else if (file.type === 'file' && (await sameBytes(source, path, { digest, size }, faults)))
+      right.add(path);
   }
   return right;
 }
+
+/**
+ * The files where no manifest can be read: a block is named by its own digest, and nothing vouches for what is neither
+ * block, manifest nor seal. Gives the paths of blocks whose bytes are right. O(bytes).
+ */
+export async function checkWithoutManifest(
+  source: Publication,
+  faults: Faults,
+): Promise<ReadonlySet<string>> {
+  const right = new Set<string>();
+  for (const { path, type } of await source.list()) {
+    const cid = cidOfPath(path);
+    if (type !== 'file') faults.add('file-irregular', path, `a ${type}, not a file`);
+    else if (cid !== undefined) {
+      if (await sameBytes(source, path, { digest: digestOf(cid) }, faults)) right.add(path);
+    } else if (!UNLISTED.has(path)) faults.add('file-extra', path, 'no manifest that can be read lists it');
+  }
+  return right;
+}
+
+/** Files that a manifest cannot list. */
+const UNLISTED: ReadonlySet<string> = new Set([MANIFEST, ...Object.values(SEAL_FILES)]);
 
 function checkListing(listed: readonly ListedFile[], manifest: Manifest, faults: Faults): void {
   const wanted = new Set<string>();
@@ -55,7 +78,7 @@ function checkListing(listed: readonly ListedFile[], manifest: Manifest, faults:
     seen.add(path);
     if (type !== 'file') faults.add('file-irregular', path, `a ${type}, not a file`);
     if (shared) faults.add('file-irregular', path, 'shares its bytes with another name');
-    if (!wanted.has(path) && path !== MANIFEST && !path.startsWith(SEAL)) {
+    if (!wanted.has(path) && !UNLISTED.has(path)) {
       faults.add('file-extra', path, 'not in the manifest');
     }
   }
@@ -64,7 +87,7 @@ function checkListing(listed: readonly ListedFile[], manifest: Manifest, faults:
 async function sameBytes(
   source: Publication,
   path: string,
-  wanted: { readonly digest: string; readonly size: number },
+  wanted: { readonly digest: string; readonly size?: number },
   faults: Faults,
 ): Promise<boolean> {
   const found = await guarded(faults, 'file-changed', path, async () => {
@@ -77,11 +100,9 @@ async function sameBytes(
     return { size, digest: hash.hex() };
   });
   if (found === undefined) return false;
-  if (found.digest === wanted.digest && found.size === wanted.size) return true;
-  faults.add(
-    'file-changed',
-    path,
-    `wanted ${wanted.digest} (${wanted.size} bytes), found ${found.digest} (${found.size})`,
-  );
+  const size = wanted.size ?? found.size;
+  if (found.digest === wanted.digest && found.size === size) return true;
+  const both = `wanted ${wanted.digest} (${size} bytes), found ${found.digest} (${found.size})`;
+  faults.add('file-changed', path, both);
   return false;
 }

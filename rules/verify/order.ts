@@ -1,61 +1,56 @@
 /**
- * Order in time as the log gives it, and the bijections: plan, start, receipt, admission.
- * Promises: a run that was planned, started or decided has its counterpart or is named; a start before its study, an
- * attempt too many, an arm that is not the plan's: each is named.
+ * Order in time as the log gives it: the study and its checkpoint first, every record after what it follows from, every
+ * start under the study version then in force and in the registered order of its arms, the close last.
  */
 import type { Cid } from '../../store/format/cid.ts';
-import { inEffect, receiptOfDecision } from '../close/members.ts';
-import type { Admission } from '../contracts/admission.ts';
 import type { Close } from '../contracts/close.ts';
-import type { AnyRecord, Kind, RecordOf } from '../contracts/table.ts';
-import type { Input, View } from '../rule.ts';
-import { isVoid } from '../runs.ts';
-import { progressOf } from '../schedule/progress.ts';
-import { standingPlans } from '../schedule/standing.ts';
+import type { AnyRecord } from '../contracts/table.ts';
+import type { Input } from '../rule.ts';
+import { seededOrder } from '../schedule/order.ts';
 import type { Faults } from './fault.ts';
 import type { Library } from './library.ts';
 import type { ReplayedLog } from './log.ts';
+import { type Place, placesOf } from './places.ts';
 
-interface Place<K extends Kind> extends Input<RecordOf<K>> {
-  readonly index: number;
-}
-
-/** The log's records of one kind with their leaf numbers. */
-function placesOf<K extends Kind>(kind: K, log: ReplayedLog, library: Library): Place<K>[] {
-  return log.leaves.flatMap((leaf, index) => {
-    const record = library.records.get(leaf.cid);
-    return leaf.kind === kind && record?.kind === kind
-      ? [{ index, cid: leaf.cid, value: record as RecordOf<K> }]
-      : [];
-  });
-}
-
-export async function checkOrder(
-  log: ReplayedLog,
-  close: Input<Close>,
-  library: Library,
-  faults: Faults,
-): Promise<void> {
+export function checkOrder(log: ReplayedLog, close: Input<Close>, library: Library, faults: Faults): void {
   const studies = placesOf('study', log, library);
-  const [first] = studies;
+  const starts = placesOf('start', log, library);
+  const amendments = placesOf('amendment', log, library);
+  checkVersions(studies, amendments, faults);
+  checkC0(log, starts, faults);
+  checkBefore(log, library, faults);
+  for (const start of starts) checkInForce(start.value.study['/'], start.index, studies, amendments, faults);
+  checkInForce(close.value.study['/'], close.value.size, studies, amendments, faults);
+  checkArms(starts, library, faults);
+  checkClose(log, close, faults);
+}
+
+/** The first version at leaf 0; every later one of the same family, and led to by an amendment. */
+function checkVersions(
+  studies: readonly Place<'study'>[],
+  amendments: readonly Place<'amendment'>[],
+  faults: Faults,
+): void {
+  const [first, ...later] = studies;
   if (first?.index !== 0 || first.value.family !== undefined) {
     faults.add('order', 'leaf 0', 'the log does not begin with the first version of its study');
   }
-  const starts = placesOf('start', log, library);
-  const [earliest] = starts;
-  if (earliest !== undefined && (log.c0 === undefined || log.c0.size > earliest.index)) {
-    faults.add(
-      'order',
-      `leaf ${earliest.index}`,
-      'no checkpoint covers the study and stands before the first start',
-    );
+  for (const { index, value } of later) {
+    if (value.family?.['/'] !== first?.cid) faults.add('order', `leaf ${index}`, 'a study of another family');
   }
-  checkBefore(log, library, faults);
-  checkClose(log, close, faults);
-  checkStarts(starts, studies, library, faults);
-  checkReceipts(starts, placesOf('receipt', log, library), faults);
-  checkAdmissions(placesOf('receipt', log, library), placesOf('admission', log, library), library, faults);
-  await checkPlans(close, placesOf('admission', log, library), library.view, faults);
+  for (const { index, value } of amendments) {
+    const after = studies.find(({ cid }) => cid === value.after['/'])?.value;
+    if (after !== undefined && after.previous?.['/'] !== value.before['/'])
+      faults.add('order', `leaf ${index}`, 'an amendment to a version that follows another one');
+  }
+}
+
+function checkC0({ c0 }: ReplayedLog, [earliest]: readonly Place<'start'>[], faults: Faults): void {
+  if (c0 !== undefined && c0.size < 1) faults.add('order', 'C0', 'covers no leaf: not the study either');
+  if (earliest !== undefined && (c0 === undefined || c0.size > earliest.index)) {
+    const at = `leaf ${earliest.index}`;
+    faults.add('order', at, 'no checkpoint covers the study and stands before the first start');
+  }
 }
 
 /** Every family-log record that a record links stands before it. */
@@ -80,12 +75,15 @@ function linkedInLog(record: AnyRecord | undefined): Cid[] {
       return [record.start['/']];
     case 'amendment':
       return [record.before['/'], record.after['/']];
-    case 'admission':
-      return 'receipt' in record.subject
-        ? [record.study['/'], record.subject.receipt['/']]
-        : [record.study['/']];
-    case 'override':
-      return [record.study['/'], record.admission['/']];
+    case 'admission': {
+      const superseded = record.supersedes === undefined ? [] : [record.supersedes['/']];
+      const subject = 'receipt' in record.subject ? [record.subject.receipt['/']] : [];
+      return [record.study['/'], ...subject, ...superseded];
+    }
+    case 'override': {
+      const superseded = record.supersedes === undefined ? [] : [record.supersedes['/']];
+      return [record.study['/'], record.admission['/'], ...superseded];
+    }
     case 'close':
     case 'deviation':
     case 'addendum':
@@ -96,113 +94,42 @@ function linkedInLog(record: AnyRecord | undefined): Cid[] {
   }
 }
 
+/** The version that a record names is the one to which the amendments before it lead. */
+function checkInForce(
+  study: Cid,
+  index: number,
+  studies: readonly Place<'study'>[],
+  amendments: readonly Place<'amendment'>[],
+  faults: Faults,
+): void {
+  let current = studies[0]?.cid;
+  for (const { value } of amendments.filter((each) => each.index < index))
+    if (value.before['/'] === current) current = value.after['/'];
+  if (current !== undefined && study !== current)
+    faults.add('order', `leaf ${index}`, `under study ${study}, while ${current} was in force`);
+}
+
+/** The arms of one attempt begin in the order that the study's seed gives. */
+function checkArms(starts: readonly Place<'start'>[], library: Library, faults: Faults): void {
+  const reached = new Map<string, number>();
+  for (const { index, value } of starts) {
+    const plan = library.records.get(value.plan['/']);
+    const study = library.records.get(value.study['/']);
+    if (plan?.kind !== 'plan' || !('arms' in plan) || study?.kind !== 'study') continue;
+    const order = seededOrder(study.orderSeed, value.plan['/'], Object.keys(plan.arms));
+    const attempt = `${value.plan['/']} ${value.attempt}`;
+    const place = order.indexOf(value.arm);
+    if (place < (reached.get(attempt) ?? 0))
+      faults.add('order', `leaf ${index}`, `${value.arm} begins after its turn: ${order.join(', ')}`);
+    reached.set(attempt, Math.max(place, reached.get(attempt) ?? 0));
+  }
+}
+
 function checkClose({ leaves, lines }: ReplayedLog, { cid, value }: Input<Close>, faults: Faults): void {
   const at = leaves.findIndex((leaf) => leaf.cid === cid);
   if (at < 0) faults.add('order', 'close', `${cid} has no leaf below C1`);
-  else if (at < value.size)
+  else if (at !== value.size)
     faults.add('order', `leaf ${at}`, `the close covers ${value.size} leaves and stands at ${at}`);
   else if (at !== lines.length - 1)
     faults.add('order', `leaf ${at}`, 'records stand after the close and below C1');
-}
-
-type Starts = readonly Place<'start'>[];
-
-function checkStarts(
-  starts: Starts,
-  studies: readonly Place<'study'>[],
-  library: Library,
-  faults: Faults,
-): void {
-  const seen = new Set<string>();
-  for (const { index, value } of starts) {
-    const at = `leaf ${index}`;
-    const plan = library.records.get(value.plan['/']);
-    const study = studies.find(({ cid }) => cid === value.study['/']);
-    const key = `${value.plan['/']} ${value.attempt} ${value.arm}`;
-    if (seen.has(key)) faults.add('bijection', at, `a second start of ${key}`);
-    seen.add(key);
-    if (plan?.kind !== 'plan' || !('shared' in plan)) faults.add('bijection', at, 'a start of no plan');
-    else if (!Object.hasOwn(plan.arms, value.arm))
-      faults.add('bijection', at, `${value.arm} is no arm of its plan`);
-    if (study !== undefined && value.attempt > study.value.attempts) {
-      faults.add('bijection', at, `attempt ${value.attempt}, ${study.value.attempts} registered`);
-    }
-  }
-}
-
-function checkReceipts(starts: Starts, receipts: readonly Place<'receipt'>[], faults: Faults): void {
-  for (const { index, cid, value } of starts) {
-    const own = receipts.filter((receipt) => receipt.value.start['/'] === cid);
-    if (own.length !== 1)
-      faults.add('bijection', `leaf ${index}`, `start of ${value.arm} has ${own.length} receipts`);
-    const earlier = starts.filter(
-      (each) => each.value.plan['/'] === value.plan['/'] && each.value.attempt === value.attempt - 1,
-    );
-    const voided = earlier.some((each) =>
-      receipts.some((receipt) => receipt.value.start['/'] === each.cid && isVoid(receipt.value.status)),
-    );
-    if (value.attempt > 1 && !voided) {
-      faults.add('bijection', `leaf ${index}`, `attempt ${value.attempt} follows one that is not void`);
-    }
-  }
-  for (const { index, value } of receipts) {
-    if (!starts.some(({ cid }) => cid === value.start['/']))
-      faults.add('bijection', `leaf ${index}`, 'a receipt of no start');
-  }
-}
-
-function checkAdmissions(
-  receipts: readonly Place<'receipt'>[],
-  admissions: readonly Place<'admission'>[],
-  library: Library,
-  faults: Faults,
-): void {
-  const effective = inEffect<Admission>(admissions);
-  for (const { index, cid } of receipts) {
-    const own = effective.filter(({ value }) => receiptOfDecision(value) === cid);
-    if (own.length !== 1)
-      faults.add('bijection', `leaf ${index}`, `receipt ${cid} has ${own.length} decisions in effect`);
-  }
-  for (const { index, value } of admissions) {
-    const { subject, decision, reason } = value;
-    if ((decision === 'admitted') !== (reason === undefined)) {
-      faults.add('bijection', `leaf ${index}`, 'an exclusion needs a reason, an admission has none');
-    }
-    if (!('receipt' in subject)) continue;
-    const judged = library.records.get(subject.eligibility['/']);
-    if (judged?.kind !== 'eligibility' || !('eligible' in judged)) continue;
-    if (judged.receipt['/'] !== subject.receipt['/']) {
-      faults.add('bijection', `leaf ${index}`, 'the eligibility is of another receipt');
-    }
-    if (decision === 'admitted' && !judged.eligible) {
-      faults.add('bijection', `leaf ${index}`, `admitted though ineligible: ${judged.reasons.join(', ')}`);
-    }
-  }
-}
-
-/** Every standing plan is done, exhausted, or excluded by a decision. */
-async function checkPlans(
-  { value }: Input<Close>,
-  admissions: readonly Place<'admission'>[],
-  view: View,
-  faults: Faults,
-): Promise<void> {
-  const study = await view.record(value.study['/']).catch(() => undefined);
-  if (study?.kind !== 'study') return;
-  const first = study.family?.['/'] ?? value.study['/'];
-  const standing = await standingPlans(first, { cid: value.study['/'], value: study }, view);
-  const excluded = new Set(
-    admissions.flatMap(({ value: each }) => ('plan' in each.subject ? [each.subject.plan['/']] : [])),
-  );
-  for (const plan of standing.plans) {
-    const progress = await progressOf(plan, study, view);
-    const over = progress.state === 'done' || progress.state === 'exhausted';
-    if (!over && !excluded.has(plan.cid)) {
-      faults.add(
-        'bijection',
-        plan.cid,
-        `planned, and ${progress.state} at the close, with no decision to exclude it`,
-      );
-    }
-  }
 }

@@ -1,8 +1,8 @@
-/** The record behind every leaf, and every link of every record: there, and of the kind that the contract wants. */
+/** The record behind every leaf, the leaf of every record that belongs in the log, and every link of every record: there, and of the kind that the contract wants. */
 import { type Cid, codecOf } from '../../store/format/cid.ts';
 import { isFault } from '../../store/format/errors.ts';
 import { parseSnapshot, parseTree } from '../../store/format/tree.ts';
-import { type AnyRecord, referencesOf } from '../contracts/table.ts';
+import { type AnyRecord, FAMILY_KINDS, referencesOf } from '../contracts/table.ts';
 import type { Faults } from './fault.ts';
 import type { Library } from './library.ts';
 import type { ReplayedLog } from './log.ts';
@@ -16,6 +16,10 @@ export function checkLeaves({ leaves }: ReplayedLog, library: Library, faults: F
     if (record === undefined) faults.add('leaf', `leaf ${i}`, `no ${kind} record ${cid}`);
     else if (record.kind !== kind)
       faults.add('leaf', `leaf ${i}`, `says ${kind}, the record is a ${record.kind}`);
+  }
+  for (const [cid, { kind }] of library.records) {
+    if (FAMILY_KINDS.has(kind) && !seen.has(cid))
+      faults.add('leaf', cid, `a ${kind} that the log does not hold`);
   }
 }
 
@@ -39,7 +43,7 @@ export async function checkLinks(library: Library, faults: Faults): Promise<void
 }
 
 const fits = (found: string, wanted: readonly string[]): boolean =>
-  wanted.includes('*') || wanted.includes(found) || (wanted.includes('raw') && found === 'raw');
+  wanted.includes('*') || wanted.includes(found);
 
 async function kindOf(
   cid: Cid,

@@ -1,4 +1,5 @@
 /** A publication as the verifier sees it: a listing and a way to read. The verifier itself touches no disk. */
+import { fail } from '../../store/format/errors.ts';
 
 export interface ListedFile {
   /** Relative, `/` between segments. */
@@ -15,4 +16,24 @@ export interface Publication {
   /** Throws E_NOT_FOUND, E_IO. */
   read(path: string): Promise<Uint8Array>;
   stream(path: string): AsyncIterable<Uint8Array>;
+}
+
+/** The same publication, in which only plain files of the listing can be read: a fifo would never end. */
+export function plainFiles(source: Publication, listed: readonly ListedFile[]): Publication {
+  const types = new Map(listed.map(({ path, type }) => [path, type]));
+  const check = (path: string): void => {
+    const found = types.get(path) ?? 'nothing';
+    if (found !== 'file') fail('E_NOT_FOUND', { where: path, wanted: 'a plain file', found });
+  };
+  return {
+    list: async () => listed,
+    read: async (path) => {
+      check(path);
+      return source.read(path);
+    },
+    async *stream(path) {
+      check(path);
+      yield* source.stream(path);
+    },
+  };
 }

@@ -6,17 +6,22 @@
  */
 import type { Cid } from '../../store/format/cid.ts';
 import { leafHash, treeRoot } from '../../store/format/merkle.ts';
+import type { Close } from '../contracts/close.ts';
+import { MANIFEST } from '../release/files.ts';
+import type { Input } from '../rule.ts';
 import { checkAccounts } from './accounts.ts';
+import { checkBijections } from './bijection.ts';
 import { checkClaims } from './claims.ts';
 import { rederive } from './derive.ts';
 import { collectFaults, type Fault, type Faults, guarded } from './fault.ts';
 import { checkHygiene } from './hygiene.ts';
 import { type Library, openLibrary } from './library.ts';
 import { type ReplayedLog, replayLog } from './log.ts';
-import { checkFiles, type Manifest, readManifest } from './manifest.ts';
+import { checkFiles, checkWithoutManifest, type Manifest, readManifest } from './manifest.ts';
 import { checkOrder } from './order.ts';
 import { checkLeaves, checkLinks } from './records.ts';
-import type { Publication } from './source.ts';
+import { checkRuns } from './runs.ts';
+import { type Publication, plainFiles } from './source.ts';
 
 export interface Asked {
   /** Verifier keys (C2SP vkey lines) that the reader trusts. */
@@ -42,13 +47,16 @@ export interface Verified {
 }
 
 /** Verifies a publication. Never throws for what is in it. */
-export async function verify(source: Publication, asked: Asked = {}): Promise<Verified> {
+export async function verify(publication: Publication, asked: Asked = {}): Promise<Verified> {
   const faults = collectFaults();
+  const listed = (await guarded(faults, 'file-irregular', '.', () => publication.list())) ?? [];
+  const source = plainFiles(publication, listed);
   const manifest = await readManifest(source, faults);
-  if (manifest === undefined) return result(faults, asked, undefined, undefined, undefined);
   const right =
-    (await guarded(faults, 'file-irregular', '.', () => checkFiles(source, manifest, faults))) ?? new Set();
-  const log = await replayLog(source, manifest.cid, faults);
+    (await guarded(faults, 'file-irregular', '.', () =>
+      manifest === undefined ? checkWithoutManifest(source, faults) : checkFiles(source, manifest, faults),
+    )) ?? new Set();
+  const log = await replayLog(source, manifest?.cid, faults);
   const library = await openLibrary(source, right, faults);
   checkTrust(asked, manifest, log, faults);
   const records = await checkContent(manifest, log, library, faults);
@@ -56,35 +64,39 @@ export async function verify(source: Publication, asked: Asked = {}): Promise<Ve
   return result(faults, asked, manifest, log, { library, ...records });
 }
 
+/** All that the records say of each other. Where the manifest cannot be read, the log's last close is looked at. */
 async function checkContent(
-  manifest: Manifest,
-  log: ReplayedLog | undefined,
+  manifest: Manifest | undefined,
+  log: ReplayedLog,
   library: Library,
   faults: Faults,
 ) {
-  const { value } = manifest;
-  const closeCid = value.close['/'];
-  const close = library.records.get(closeCid);
-  if (log !== undefined) checkLeaves(log, library, faults);
+  const last = log.leaves.findLast(({ kind }) => kind === 'close')?.cid;
+  const cid = manifest?.value.close['/'] ?? last;
+  const value = cid === undefined ? undefined : library.records.get(cid);
+  checkLeaves(log, library, faults);
   await guarded(faults, 'record', '.', () => checkLinks(library, faults));
-  if (close?.kind !== 'close') faults.add('manifest', 'close', `no close record ${closeCid}`);
-  else if (log !== undefined) {
-    await guarded(faults, 'order', '.', () =>
-      checkOrder(log, { cid: closeCid, value: close }, library, faults),
-    );
-    await guarded(faults, 'order', 'close', () => checkCloseRoot(log, close, library));
-  }
+  if (cid === undefined || value?.kind !== 'close') faults.add('manifest', 'close', `no close record ${cid}`);
+  else await checkClosed(log, { cid, value }, library, faults);
+  checkRuns(library, faults);
   checkAccounts(library, faults);
-  await checkClaims(value, library, faults);
-  return rederive(library, value, closeCid, faults);
+  if (manifest !== undefined) await checkClaims(manifest.value, library, faults);
+  return rederive(library, manifest?.value, cid, faults);
+}
+
+async function checkClosed(
+  log: ReplayedLog,
+  close: Input<Close>,
+  library: Library,
+  faults: Faults,
+): Promise<void> {
+  await guarded(faults, 'order', '.', () => checkOrder(log, close, library, faults));
+  await guarded(faults, 'bijection', '.', () => checkBijections(log, close, library, faults));
+  await guarded(faults, 'order', 'close', () => checkCloseRoot(log, close.value, library));
 }
 
 /** The close's own entries and root against the log's first leaves. */
-async function checkCloseRoot(
-  log: ReplayedLog,
-  close: Extract<ReturnType<Library['records']['get']>, { kind: 'close' }>,
-  library: Library,
-): Promise<void> {
+async function checkCloseRoot(log: ReplayedLog, close: Close, library: Library): Promise<void> {
   const entries = await library.reader.get(close.entries['/']);
   const covered = Buffer.concat(
     log.lines.slice(0, close.size).map((line) => Buffer.concat([line, Buffer.from('\n')])),
@@ -95,15 +107,15 @@ async function checkCloseRoot(
   if (root !== close.root) throw new Error(`the close names root ${close.root}, its leaves give ${root}`);
 }
 
-function checkTrust(asked: Asked, manifest: Manifest, log: ReplayedLog | undefined, faults: Faults): void {
-  if (asked.expect !== undefined && asked.expect !== manifest.cid) {
-    faults.add('trust', 'release.json', `expected ${asked.expect}, found ${manifest.cid}`);
+function checkTrust(asked: Asked, manifest: Manifest | undefined, log: ReplayedLog, faults: Faults): void {
+  if (asked.expect !== undefined && asked.expect !== manifest?.cid) {
+    faults.add('trust', MANIFEST, `expected ${asked.expect}, found ${manifest?.cid ?? 'none'}`);
   }
-  if (asked.keys !== undefined && (log === undefined || !asked.keys.includes(log.vkey))) {
+  if (asked.keys !== undefined && (log.vkey === undefined || !asked.keys.includes(log.vkey))) {
     faults.add(
       'trust',
       'log/vkey',
-      `the log key is none of the ${asked.keys.length} trusted ones: ${log?.vkey ?? 'none'}`,
+      `the log key is none of the ${asked.keys.length} trusted ones: ${log.vkey ?? 'none'}`,
     );
   }
 }
@@ -118,8 +130,8 @@ function result(
   faults: Faults,
   asked: Asked,
   manifest: Manifest | undefined,
-  log: ReplayedLog | undefined,
-  content: Content | undefined,
+  log: ReplayedLog,
+  content: Content,
 ): Verified {
   const vouched = asked.keys !== undefined || asked.expect !== undefined;
   const ok = faults.all.length === 0;
@@ -127,20 +139,20 @@ function result(
     result: ok ? 'ok' : 'faults',
     trust: vouched && !faults.all.some(({ kind }) => kind === 'trust') ? 'trusted' : 'self-attested',
     release: manifest?.cid ?? null,
-    vkey: log?.vkey ?? null,
+    vkey: log.vkey ?? null,
     files: manifest?.value.files.length ?? 0,
-    leaves: log?.leaves.length ?? 0,
-    records: content?.records ?? 0,
-    withheld: content?.withheld ?? 0,
-    scrubbed: scrubbedOf(content?.library),
+    leaves: log.leaves.length,
+    records: content.records,
+    withheld: content.withheld,
+    scrubbed: scrubbedOf(content.library),
     faults: faults.all,
   };
 }
 
-function scrubbedOf(library: Library | undefined): Verified['scrubbed'] {
+function scrubbedOf(library: Library): Verified['scrubbed'] {
   let changed = 0;
   let of = 0;
-  for (const record of library?.records.values() ?? []) {
+  for (const record of library.records.values()) {
     if (record.kind !== 'scrub' || !('files' in record)) continue;
     of += record.files.length;
     changed += record.files.filter(({ replaced }) => replaced > 0).length;

@@ -1,6 +1,6 @@
 /**
  * Makes the golden release again: `node test/releases/make.mjs` after `npm run build`. One challenge of the catalogue,
- * the arms none and memory, one epoch, a scripted model, no isolation. The key is made for it and thrown away: nobody
+ * the arms none and memory, one epoch, a scripted model, no isolation, one claim on one page. The key is made for it and thrown away: nobody
  * can sign a second release with it. Start tokens, times and signatures differ from one making to the next.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,10 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
 const CHALLENGE = 'late-departure-memory-only';
 const ARMS = ['none', 'memory'];
+const PAGE = `# Results
+
+Planned were <!-- claim: summary /counts/planned --><!-- /claim --> runs.
+`;
 
 /** The demo's study, cut down to one challenge, two arms and one epoch. */
 function smallStudy(study) {
@@ -39,6 +43,7 @@ async function make(work, target) {
   cpSync(join(root, 'challenges'), catalogue, { recursive: true });
   const file = join(catalogue, 'studies', 'demo.json');
   writeFileSync(file, JSON.stringify(smallStudy(JSON.parse(readFileSync(file, 'utf8')))));
+  writeFileSync(join(catalogue, 'studies', 'results.md'), PAGE);
   const host = parseHost(
     Buffer.from(
       JSON.stringify({

@@ -91,23 +91,18 @@ function dropRun(at: Forge, arm: string): void {
   at.drop(start);
 }
 
-/** A claim about the summary, on a page of its own. */
+const bound = (text: string, field = '/counts/planned') =>
+  `<!-- claim: summary ${field} -->${text}<!-- /claim -->`;
+/** The one claim with other words, on a page that says `page`. */
 function claim(at: Forge, over: Plain, page: string): void {
-  const [record] = at.all('summary');
-  at.add({
-    kind: 'claim',
-    v: 1,
-    who: 'an author',
-    why: 'it is the result',
-    close: link(first(at, 'close')),
-    record: link(record as Cid),
-    field: '/counts/planned',
-    printed: '2',
-    page: link(at.raw(page)),
-    place: 'the first line',
-    ...over,
-  });
+  at.edit(first(at, 'claim'), (value) => ({ ...value, page: link(at.raw(page)), ...over }));
 }
+
+/** The study registers a second epoch, whose runs nobody made. */
+const twoEpochs: Direct = (at) => {
+  at.edit(first(at, 'study'), (value) => ({ ...value, epochs: 2 }));
+  claim(at, { printed: '4' }, `There were ${bound('4')}.`);
+};
 
 const swapStarts: Direct = (at) => {
   const { none, memory } = arms(at);
@@ -142,7 +137,7 @@ const ROWS: Record<string, Row> = {
     named: ['bijection', /planned, and pending/],
   },
   'a plan never run and not excluded': {
-    edit: editFirst('study', (value) => ({ ...value, epochs: 2 })),
+    edit: twoEpochs,
     named: ['bijection', /planned, and pending/],
     also: ['order'],
   },
@@ -264,7 +259,7 @@ const ROWS: Record<string, Row> = {
   'a number in the summary changed': {
     edit: editFirst('summary', (value) => ({
       ...value,
-      counts: { ...(value.counts as Plain), planned: 3 },
+      counts: { ...(value.counts as Plain), started: 3 },
     })),
     named: ['derivation', /summary.*counts is/],
     options: { stale: ['summary'] },
@@ -326,8 +321,9 @@ const ROWS: Record<string, Row> = {
         injections: [],
       };
       const made = await applyRule(deliverV1 as unknown as Rule, { inputs }, at);
-      const record = link(at.add(made as unknown as Plain));
-      claim(at, { record, field: '/delivered', printed: 'false' }, 'It is false.');
+      const cid = at.add(made as unknown as Plain);
+      const page = `It is <!-- claim: ${cid} /delivered -->false<!-- /claim -->.`;
+      claim(at, { record: link(cid), field: '/delivered', printed: 'false' }, page);
     },
     named: ['derivation-extra', /a delivery that no binding gives/],
     options: { stale: ['deliver'] },
@@ -344,16 +340,34 @@ const ROWS: Record<string, Row> = {
     options: { stale: ['use', 'grade', 'summary'] },
   },
   'a claim that is not its field': {
-    edit: (at) => claim(at, { printed: '3' }, 'There were 3.'),
+    edit: (at) => claim(at, { printed: '3' }, `There were ${bound('3')}.`),
     named: ['claim', /prints 3, the field holds 2/],
+    also: ['derivation'],
+    options: { stale: ['report'] },
+  },
+  'a claim that says another number than its page': {
+    edit: (at) => claim(at, { printed: '3' }, `There were ${bound('2')}.`),
+    named: ['claim', /prints 3, its page says 2/],
+    also: ['derivation'],
+    options: { stale: ['report'] },
   },
   'a claim that does not stand in its page': {
     edit: (at) => claim(at, {}, 'There were some.'),
-    named: ['claim', /does not stand in its page/],
+    named: ['claim', /its page has no binding 1/],
+    also: ['derivation'],
+    options: { stale: ['report'] },
+  },
+  'a number in a page that no claim binds': {
+    edit: (at) => claim(at, {}, `There were ${bound('2')} and 7 more.`),
+    named: ['claim', /the number 7 is bound to nothing/],
+    also: ['derivation'],
+    options: { stale: ['report'] },
   },
   'a claim of a field that is not there': {
-    edit: (at) => claim(at, { field: '/counts/nothing' }, 'There were 2.'),
-    named: ['claim', /the field holds/],
+    edit: (at) => claim(at, { field: '/counts/nothing' }, `There were ${bound('2', '/counts/nothing')}.`),
+    named: ['claim', /no such field/],
+    also: ['derivation'],
+    options: { stale: ['report'] },
   },
   'a start before its study': {
     edit: (at) => {
@@ -407,7 +421,7 @@ const ROWS: Record<string, Row> = {
       at.leaves = at.leaves.map((each) => (each.kind === 'start' ? { ...each, kind: 'deviation' } : each));
     },
     named: ['leaf', /says deviation, the record is a start/],
-    also: ['bijection'],
+    also: ['bijection', 'claim'],
   },
   'a leaf said twice': {
     edit: (at) => {
@@ -474,14 +488,14 @@ t.test('a forgery of nothing re-derives, and only a key from outside tells it', 
   t.match(await verify(inMemory(files), { expect }), { result: 'faults', faults: [{ kind: 'trust' }] });
 });
 
-t.test('a study renamed throughout, and a right claim: nothing to name', async (t) => {
-  const files = await forge(golden, (at) => claim(at, {}, 'There were 2.'));
+t.test('a right claim in other words: nothing to name', async (t) => {
+  const files = await forge(golden, (at) => claim(at, {}, `There were ${bound('2')}.`));
   t.match(await verify(inMemory(files)), { result: 'ok', faults: [] });
 });
 
 t.test('a plan that a decision excludes is not missed', async (t) => {
-  const files = await forge(golden, async (at) => {
-    at.edit(first(at, 'study'), (value) => ({ ...value, epochs: 2 }));
+  const files = await forge(golden, (at) => {
+    twoEpochs(at);
     const study = first(at, 'study');
     const plan = at.all('plan')[0] as Cid;
     const decision = { decision: 'excluded', reason: 'registered-defect', outcomesVisible: false };

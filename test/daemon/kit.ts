@@ -19,6 +19,7 @@ import { validate } from '../../daemon/validate.ts';
 import { viewOf } from '../../daemon/view.ts';
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { viewAs } from '../../rules/runs.ts';
+import { type Files, realFiles } from '../../store/files.ts';
 import type { Cid } from '../../store/format/cid.ts';
 import { buildRepository } from '../../store/git/build.ts';
 import { initStore, openStore } from '../../store/open.ts';
@@ -55,6 +56,8 @@ export interface Case {
   readonly study?: Readonly<Record<string, unknown>>;
   readonly modelKind?: 'scripted' | 'real';
   readonly allowed?: readonly string[];
+  /** Text that may stand nowhere an agent can read. */
+  readonly answerPhrases?: readonly string[];
 }
 
 const say = (reply: unknown): string => `printf '%s' '${JSON.stringify(reply)}'`;
@@ -118,6 +121,8 @@ export interface LabOptions {
   readonly validated?: boolean;
   /** For docker: made once for several labs. */
   readonly images?: Images;
+  /** The disk below the store. */
+  readonly files?: Files;
   /** Replaces the scripted model of the host. */
   readonly model?: Readonly<Record<string, unknown>>;
 }
@@ -140,9 +145,10 @@ export async function makeLab(root: string, options: LabOptions): Promise<Lab> {
 }
 
 /** The store of a lab. */
-export function openLabStore(root: string, readOnly = false): Promise<Store> {
+export function openLabStore(root: string, readOnly = false, files: Files = realFiles): Promise<Store> {
   const logKey = join(root, 'log.key');
-  return openStore(join(root, 'store'), { kinds: KIND_TABLE, clock: () => new Date(), logKey, readOnly });
+  const options = { kinds: KIND_TABLE, clock: () => new Date(), logKey, readOnly, files, patience: 300 };
+  return openStore(join(root, 'store'), options);
 }
 
 /** The first study of a case. */
@@ -151,7 +157,7 @@ export const studyIn = (root: string, name: string): Cid =>
 
 /** Opens a lab that stands, or what a dead process left of it. */
 export async function openLab(root: string, options: LabOptions): Promise<Lab> {
-  const store = await openLabStore(root);
+  const store = await openLabStore(root, false, options.files);
   const host = hostOf(root, options);
   const engine = await openEngine(
     store,
@@ -250,7 +256,7 @@ function challengeOf(each: Case): object {
       { name: 'oracle', tree: 'oracle', expected: oracle, reward: 1 },
       { name: 'nothing', tree: null, expected: { ...oracle, lesson: 'fail' }, reward: 0 },
     ],
-    answerPhrases: [],
+    answerPhrases: each.answerPhrases ?? [],
     lessons: [],
     graders: ['audit', 'verifier'],
   };

@@ -20,6 +20,8 @@ import {
 import { viewAs } from '../../../rules/runs.ts';
 import { apiError, type Case, labFolder, makeLab, removeLab, SUITE, snapshotReply, write } from '../kit.ts';
 
+t.setTimeout(600_000);
+
 interface Row extends Case {
   readonly status: Receipt['status'];
   readonly stopReason?: Receipt['stopReason'];

@@ -23,8 +23,8 @@ export interface VerifierReport {
 /** Reads a stored report; undefined where it is none. */
 export function readReport(bytes: Uint8Array): VerifierReport | undefined {
   try {
-    const value = decode(bytes) as unknown as VerifierReport;
-    return typeof value.stdout === 'string' && typeof value.timedOut === 'boolean' ? value : undefined;
+    const value = decode(bytes) as unknown as VerifierReport | null;
+    return typeof value?.stdout === 'string' && typeof value.timedOut === 'boolean' ? value : undefined;
   } catch (error) {
     if (isFault(error, 'E_CODEC')) return undefined;
     throw error;

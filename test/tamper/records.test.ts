@@ -144,7 +144,7 @@ const ROWS: Record<string, Row> = {
   'a start relabelled': {
     edit: (at) => void at.edit(arms(at).none, (value) => ({ ...value, arm: 'memory' })),
     named: ['bijection', /a second start/],
-    also: ['run', 'order', 'derivation-missing', 'derivation-extra'],
+    also: ['run', 'order', 'derivation', 'derivation-missing', 'derivation-extra'],
   },
   'a start of an arm that the plan has not': {
     edit: (at) => void at.edit(arms(at).none, (value) => ({ ...value, arm: 'placebo' })),
@@ -326,6 +326,7 @@ const ROWS: Record<string, Row> = {
       claim(at, { record: link(cid), field: '/delivered', printed: 'false' }, page);
     },
     named: ['derivation-extra', /a delivery that no binding gives/],
+    also: ['derivation-missing'],
     options: { stale: ['deliver'] },
   },
   'a derived record left out': {

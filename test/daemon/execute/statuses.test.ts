@@ -36,7 +36,7 @@ const caps = (runMicros: number, stageMicros: number) => ({
   study: { ...PAID, caps: { runMicros, stageMicros, totalMicros: 1_000_000_000 } },
 });
 const command = (text: string) => [{ tool: 'run', input: { command: text } }, { say: 'Done.' }];
-const hog = "node -e 'Buffer.alloc(400<<20,1); setTimeout(()=>{},60000)'";
+const hog = "node -e 'globalThis.held = Buffer.alloc(400<<20,1); setTimeout(()=>{},60000)'";
 const crowd = 'for i in $(seq 300); do sleep 60 & done; sleep 60';
 
 const ROWS: readonly Row[] = [

@@ -13,6 +13,7 @@ import { MANIFEST, SEAL_FILES } from '../../rules/release/files.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { parseCheckpoint, printLogProof } from '../../store/format/checkpoint.ts';
 import { type Cid, cidFromDigest, type Digest } from '../../store/format/cid.ts';
+import { random } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import { parseNote } from '../../store/format/note.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,11 +25,11 @@ export async function writeRelease(store: Store, release: Cid, target: string): 
   const value = await viewAs('release', release, viewOf(store));
   if (!('files' in value))
     fail('E_GATE', { where: release, wanted: 'a readable release', found: 'a refused one' });
-  const part = `${target}.part`;
-  await rm(part, { recursive: true, force: true });
+  // A name that nobody else has: what stands beside the target is not ours.
+  const part = `${target}.${Buffer.from(random(8)).toString('hex')}.part`;
   try {
     await writeFiles(store, release, value, part);
-    // Dying before this leaves `<target>.part`, which no one takes for a release and the next try removes.
+    // Dying before this leaves `<target>.<random>.part`, which no one takes for a release.
     await rename(part, target);
   } catch (error) {
     await rm(part, { recursive: true, force: true });

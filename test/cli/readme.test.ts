@@ -80,7 +80,12 @@ t.test('the marked blocks run, each from where the one before it ended', async (
   for (const page of PAGES.filter((each) => each !== OWN_STUDY)) {
     const desk = openDesk();
     t.teardown(desk.clear);
-    for await (const { block, ran } of runBlocks(desk, page))
+    const marked = shellBlocks(readFileSync(join(root, page), 'utf8')).filter(({ run }) => run).length;
+    let count = 0;
+    for await (const { block, ran } of runBlocks(desk, page)) {
+      count += 1;
       t.equal(ran.code, 0, `${page}:${block.line}`, ran.code === 0 ? {} : { said: `${ran.out}${ran.err}` });
+    }
+    t.equal(count, marked, `${page}: every marked block ran`);
   }
 });

@@ -133,7 +133,10 @@ t.test('decisions, close, report, release, and a verifier without a store', asyn
     'reasons are a closed list',
   );
   const close = await desk.ok('close', 'study/small', ...WHO);
-  t.match(await desk.ok('report', close, '--out', 'report'), /SCRIPTED: answers[\s\S]*export-quoting-control/);
+  t.match(
+    await desk.ok('report', close, '--out', 'report'),
+    /SCRIPTED: answers[\s\S]*export-quoting-control/,
+  );
   const release = await desk.ok('release', close, '--out', 'release');
   writeFileSync(at('keys'), `# trusted\n${await desk.ok('log', 'study/small', '--key')}\n`);
   await t.test('the release', async (t) => {

@@ -4,10 +4,10 @@
  * program without isolation can see it.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
+import { ensureFolder } from '../store/files.ts';
 import { isAlive, readProcess } from './executors/procs.ts';
 
 /** Below it, each executor keeps its sandboxes. */
@@ -17,7 +17,7 @@ const workOf = (owner: string): string => join(placeOf(owner), 'work');
 
 /** A new empty folder of this process, named by pid and start time. */
 export async function openScratch(owner: string): Promise<string> {
-  await mkdir(workOf(owner), { recursive: true, mode: 0o700 });
+  ensureFolder(workOf(owner), 0o700);
   return mkdtempSync(join(workOf(owner), `${pid}-${readProcess(pid)?.start ?? 0}-`));
 }
 

@@ -22,7 +22,7 @@ import {
   unlinkSync,
   writev,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { fail, isFault } from './format/errors.ts';
 
@@ -142,6 +142,36 @@ function after(chunks: readonly Uint8Array[], written: number): Uint8Array[] {
   return rest;
 }
 
+/**
+ * Makes a folder and those above it. Not the runtime's own way (`recursive`): that one tries for ever where the system
+ * says ENOENT below a folder that is there, as in /proc.
+ */
+function makeFolder(path: string, mode = 0o777): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const above = dirname(path);
+    if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    if (code !== 'ENOENT' || above === path) throw cause;
+    makeFolder(above, mode);
+    mkdirOnce(path, mode);
+  }
+}
+
+/** A folder, made with those above it where it is not there. At once; throws E_IO, also where something else stands there. */
+export const ensureFolder = (path: string, mode?: number): void =>
+  attempt(path, () => makeFolder(resolve(path), mode));
+
+/** Somebody else may have made it meanwhile. */
+function mkdirOnce(path: string, mode: number): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  }
+}
+
 function syncFolder(path: string): void {
   const fd = openSync(path, constants.O_RDONLY);
   try {
@@ -177,7 +207,7 @@ export const realFiles: Files = {
   changedAt: (path) => orNull(path, () => statSync(path).mtimeMs),
   list: (path) => (orNull(path, () => readdirSync(path)) ?? []).sort(),
   close: closeNamed,
-  mkdir: async (path) => attempt(path, () => void mkdirSync(path, { recursive: true })),
+  mkdir: async (path) => ensureFolder(path),
   create: async (path, mode = 0o644) => attempt(path, () => named(path, openSync(path, 'wx+', mode))),
   openWrite: async (path) => attempt(path, () => named(path, openSync(path, 'r+'))),
   write: (fd, chunks, position) => attemptLater(nameOf(fd), () => writeAll(fd, chunks, position)),

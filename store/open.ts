@@ -4,7 +4,7 @@
  * `connect` reaches, or a read-only one where the folder cannot be written (no lock, catalog in memory).
  * Does not promise: that a read-only store sees what its owner writes after it was opened.
  */
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Blocks, openBlocks } from './blocks/blocks.ts';
 import { openPlaces } from './blocks/places.ts';
@@ -12,7 +12,7 @@ import { type Catalog, openCatalog } from './catalog/catalog.ts';
 import { type Index, memoryIndex } from './catalog/index.ts';
 import { openLevel } from './catalog/level.ts';
 import type { Fault, OnFault } from './faults.ts';
-import { canWrite, type Files, realFiles } from './files.ts';
+import { canWrite, type Files, ioFault, realFiles } from './files.ts';
 import { random } from './format/crypto.ts';
 import { fail, isFault } from './format/errors.ts';
 import { folders, type Layout, layoutOf } from './keys.ts';
@@ -54,6 +54,7 @@ export async function initStore(
     await createLogKey(files, keyPath);
     return;
   }
+  mustTakeAStore(path);
   // Folders of ours without a marker are an init that was interrupted.
   const ours = new Set(folders(layout).map((folder) => basename(folder)));
   if (files.list(path).some((name) => !ours.has(name)))
@@ -68,6 +69,25 @@ export async function initStore(
   const id = Buffer.from(random(8)).toString('hex');
   // Dying here: folders without a marker, which nothing opens.
   await writeMarker(files, layout, { id });
+}
+
+/** A store is a folder: what else stands there stays as it is. */
+function mustTakeAStore(path: string): void {
+  const found = whatStands(path);
+  if (found !== null) fail('E_STORE_EXISTS', { where: path, wanted: 'a new or empty folder', found });
+}
+
+/** null: a folder, or nothing. Throws E_IO. */
+function whatStands(path: string): string | null {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there === undefined || there.isDirectory()) return null;
+    const behind = statSync(path, { throwIfNoEntry: false });
+    if (behind === undefined) return 'a link that leads nowhere';
+    return behind.isDirectory() ? null : 'a file';
+  } catch (cause) {
+    return ioFault(cause, path);
+  }
 }
 
 /**

@@ -1,10 +1,11 @@
 /** `demo`: the whole path on embedded defaults, from a Git commit to a verified release. */
-import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { parseHost } from '../../daemon/host.ts';
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
+import { ensureFolder } from '../../store/files.ts';
 import { fail } from '../../store/format/errors.ts';
 import { canonicalJson } from '../../store/format/json.ts';
 import { initStore, openStore } from '../../store/open.ts';
@@ -40,7 +41,7 @@ export const command = verb<Flags, []>({
 async function place(cli: Cli, out: string | undefined): Promise<string> {
   if (out === undefined) return mkdtemp(join(tmpdir(), 'ashlar-demo-'));
   const folder = resolve(cli.cwd, out);
-  await mkdir(folder, { recursive: true });
+  ensureFolder(folder);
   const found = await readdir(folder);
   if (found.length > 0)
     fail('E_STORE_EXISTS', { where: folder, wanted: 'an empty folder', found: found.join(', ') });

@@ -3,10 +3,11 @@
  * Promises: a path under 100 bytes (sun_path holds 108), the same for every process of one user, in a folder that only
  * this user can enter.
  */
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
+import { ensureFolder } from '../../store/files.ts';
 import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 
@@ -32,7 +33,7 @@ export function socketOf(
 }
 
 function ownFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  ensureFolder(folder, 0o700);
   const found = lstatSync(folder);
   const mine = found.isDirectory() && (getuid === undefined || found.uid === getuid());
   if (!mine) fail('E_CONFIG', { where: folder, wanted: 'a folder of this user', found: 'another' });

@@ -3,9 +3,10 @@
  * Promises: no agent starts where memory is absent that should be there, present that should not, or not what was
  * certified; the verdict on a snapshot is the pure rule of rules/provision.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judgeProvision } from '../../rules/provision/judge.ts';
+import { ensureFolder } from '../../store/files.ts';
 import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
 import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
@@ -57,7 +58,7 @@ async function noteProject({ world }: Task, project: string): Promise<void> {
 async function stage(task: Task, cid: Cid): Promise<{ path: string; sha256: string }> {
   const sha256 = digestOf(cid);
   const path = `${sha256}.state`;
-  await mkdir(task.world.fixtureRoot, { recursive: true });
+  ensureFolder(task.world.fixtureRoot);
   await writeFile(join(task.world.fixtureRoot, path), await task.store.get(cid));
   return { path, sha256 };
 }

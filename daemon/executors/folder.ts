@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { ensureFolder } from '../../store/files.ts';
 import { treeToFolder } from '../../store/folder.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
 import { decode } from '../../store/format/codec.ts';
@@ -55,7 +56,7 @@ const STATE = 'state.json';
 
 /** Makes the folder below `root` and materialises what the sandbox starts from. Nothing is left where it throws. */
 export async function createFolder(root: string, spec: SandboxSpec): Promise<SandboxFolder> {
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  ensureFolder(root, 0o700);
   const path = join(root, Buffer.from(random(8)).toString('hex'));
   const folder = describeFolder(path, spec);
   try {

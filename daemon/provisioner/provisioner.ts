@@ -7,8 +7,9 @@
  * `<argv...> <verb>` runs with the folder `work` as its working directory and in ASHLAR_PROVISIONER_ROOT; a `path` in
  * the input is relative to it. The folder is the same for all calls of one provisioner, and what is in it is kept.
  */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { z } from 'zod';
+import { ensureFolder } from '../../store/files.ts';
 import { fail } from '../../store/format/errors.ts';
 import { canonicalJson, type Json } from '../../store/format/json.ts';
 import { type Artifact, handOver } from './artifact.ts';
@@ -88,7 +89,7 @@ export function openProvisioner(config: ProvisionerConfig): Provisioner {
   if (config.argv.length === 0)
     fail('E_CONFIG', { where: 'provisioner argv', wanted: 'a program', found: 'nothing' });
   const root = folder(config.root, 'provisioner root');
-  mkdirSync(config.work, { recursive: true, mode: 0o700 });
+  ensureFolder(config.work, 0o700);
   const work = folder(config.work, 'provisioner work');
   const ask = async <V extends Verb>(verb: V, input: Json): Promise<Answer<Reply<V>>> => {
     const read = inputs[verb].safeParse(input);

@@ -4,6 +4,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ListedFile, Publication } from '../../rules/verify/source.ts';
 import { fail } from '../../store/format/errors.ts';
+import { nameFromBytes, printPath } from '../../store/format/tree.ts';
 
 /** Throws E_NOT_FOUND where there is no such folder. */
 export async function openFolder(root: string): Promise<Publication> {
@@ -25,12 +26,15 @@ export async function openFolder(root: string): Promise<Publication> {
   };
 }
 
+/** A name is bytes: one that is no UTF-8 has no path in a manifest, and is listed as what it is. */
 async function listBelow(root: string, below: string): Promise<ListedFile[]> {
   const found: ListedFile[] = [];
-  for (const name of (await readdir(join(root, below))).sort()) {
-    const path = below === '' ? name : `${below}/${name}`;
-    const stat = await lstat(join(root, path));
-    if (stat.isDirectory()) found.push(...(await listBelow(root, path)));
+  for (const bytes of (await readdir(join(root, below), { encoding: 'buffer' })).sort(Buffer.compare)) {
+    const name = nameFromBytes(bytes);
+    const path = below === '' ? printPath([name]) : `${below}/${printPath([name])}`;
+    const stat = await lstat(Buffer.concat([Buffer.from(`${join(root, below)}/`), bytes]));
+    if (typeof name !== 'string') found.push({ path, size: stat.size, type: 'misnamed', shared: false });
+    else if (stat.isDirectory()) found.push(...(await listBelow(root, path)));
     else {
       const type = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
       found.push({ path, size: stat.size, type, shared: stat.nlink > 1 });

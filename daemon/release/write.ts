@@ -11,6 +11,7 @@ import type { Full } from '../../rules/contracts/kit.ts';
 import type { Release } from '../../rules/contracts/release.ts';
 import { MANIFEST, SEAL_FILES } from '../../rules/release/files.ts';
 import { viewAs } from '../../rules/runs.ts';
+import { ensureFolder } from '../../store/files.ts';
 import { parseCheckpoint, printLogProof } from '../../store/format/checkpoint.ts';
 import { type Cid, cidFromDigest, type Digest } from '../../store/format/cid.ts';
 import { random } from '../../store/format/crypto.ts';
@@ -40,7 +41,7 @@ export async function writeRelease(store: Store, release: Cid, target: string): 
 async function writeFiles(store: Store, release: Cid, value: Full<Release>, folder: string): Promise<void> {
   for (const { path, digest } of value.files) {
     const at = join(folder, path);
-    await mkdir(dirname(at), { recursive: true });
+    ensureFolder(dirname(at));
     await pipeline(
       Readable.from(store.stream(cidFromDigest('raw', digest as Digest))),
       createWriteStream(at, { flags: 'wx' }),

@@ -8,7 +8,7 @@ import type { Release } from '../contracts/release.ts';
 import { parseAs } from '../contracts/table.ts';
 import { cidOfPath, MANIFEST, SEAL_FILES } from '../release/files.ts';
 import { type Faults, guarded } from './fault.ts';
-import type { ListedFile, Publication } from './source.ts';
+import { type ListedFile, type Publication, whatIs } from './source.ts';
 
 export interface Manifest {
   readonly cid: Cid;
@@ -55,7 +55,7 @@ export async function checkWithoutManifest(
   const right = new Set<string>();
   for (const { path, type } of await source.list()) {
     const cid = cidOfPath(path);
-    if (type !== 'file') faults.add('file-irregular', path, `a ${type}, not a file`);
+    if (type !== 'file') faults.add('file-irregular', path, whatIs({ type }));
     else if (cid !== undefined) {
       if (await sameBytes(source, path, { digest: digestOf(cid) }, faults)) right.add(path);
     } else if (!UNLISTED.has(path)) faults.add('file-extra', path, 'no manifest that can be read lists it');
@@ -76,7 +76,7 @@ function checkListing(listed: readonly ListedFile[], manifest: Manifest, faults:
   for (const { path, type, shared } of listed) {
     if (seen.has(path)) faults.add('file-irregular', path, 'there twice');
     seen.add(path);
-    if (type !== 'file') faults.add('file-irregular', path, `a ${type}, not a file`);
+    if (type !== 'file') faults.add('file-irregular', path, whatIs({ type }));
     if (shared) faults.add('file-irregular', path, 'shares its bytes with another name');
     if (!wanted.has(path) && !UNLISTED.has(path)) {
       faults.add('file-extra', path, 'not in the manifest');

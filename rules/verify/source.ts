@@ -2,14 +2,24 @@
 import { fail } from '../../store/format/errors.ts';
 
 export interface ListedFile {
-  /** Relative, `/` between segments. */
+  /** Relative, `/` between segments; bytes of a name that is no UTF-8 as `%xx`. */
   readonly path: string;
   readonly size: number;
   /** Anything but `file` may not stand in a publication. */
-  readonly type: 'file' | 'link' | 'other';
+  readonly type: 'file' | 'link' | 'misnamed' | 'other';
   /** More than one name for the same bytes on disk. */
   readonly shared: boolean;
 }
+
+const WHAT = {
+  file: 'a file',
+  link: 'a link, not a file',
+  misnamed: 'a name that is no UTF-8, told here by its bytes',
+  other: 'no plain file',
+} as const satisfies Record<ListedFile['type'], string>;
+
+/** What an entry is, for a fault. */
+export const whatIs = ({ type }: Pick<ListedFile, 'type'>): string => WHAT[type];
 
 export interface Publication {
   list(): Promise<readonly ListedFile[]>;

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -432,6 +433,43 @@ t.test('what is no store is said to be none, and a store is not made over someth
   writeFileSync(join(place.path, 'ashlar.json'), '{"format":2,"id":"x"}');
   await t.rejects(place.open(), { code: 'E_STORE_FORMAT' });
 });
+
+t.test(
+  'where no store can be made, that is said at once and nothing is left',
+  { timeout: 20_000 },
+  async (t) => {
+    const base = quickFolder(t);
+    const logKey = join(base, 'k');
+    writeFileSync(join(base, 'file'), 'mine');
+    symlinkSync(join(base, 'nowhere'), join(base, 'dangling'));
+    symlinkSync(join(base, 'loop'), join(base, 'loop'));
+    const attempts: readonly (readonly [path: string, wanted: { code: string; found?: RegExp }])[] = [
+      // Below /proc the system says ENOENT although the folder above is there.
+      ['/proc/x', { code: 'E_IO', found: /ENOENT/ }],
+      ['/proc/x/y/z', { code: 'E_IO', found: /ENOENT/ }],
+      [join(base, 'file'), { code: 'E_STORE_EXISTS', found: /a file/ }],
+      [join(base, 'file', 'below'), { code: 'E_IO', found: /ENOTDIR/ }],
+      [join(base, 'dangling'), { code: 'E_STORE_EXISTS', found: /leads nowhere/ }],
+      [join(base, 'dangling', 'below'), { code: 'E_IO', found: /ENOENT|EEXIST/ }],
+      [join(base, 'loop'), { code: 'E_IO', found: /ELOOP/ }],
+    ];
+    for (const [path, { code, found }] of attempts) {
+      await t.rejects(initStore(path, { logKey }), { code, data: { found } }, path);
+      await t.rejects(placeAt(path, logKey).open(), { code: /E_STORE_FORMAT|E_IO/ }, path);
+    }
+    t.equal(readFileSync(join(base, 'file'), 'utf8'), 'mine');
+    t.same(readdirSync(base).sort(), ['dangling', 'file', 'loop']);
+    await t.rejects(
+      initStore(join(base, 'ok'), { logKey: '/proc/x/key' }),
+      { code: 'E_IO' },
+      'nor a key there',
+    );
+    await t.rejects(placeAt(join(base, 'ok'), logKey).open(), { code: 'E_STORE_FORMAT' });
+    symlinkSync(join(base, 'ok'), join(base, 'link'));
+    await initStore(join(base, 'link'), { logKey });
+    await (await placeAt(join(base, 'link'), logKey).open()).close();
+  },
+);
 
 t.test('a family log of another store is kept under its origin, read-only', async (t) => {
   const base = quickFolder(t);

@@ -1,6 +1,6 @@
 /** What can be done to the files of a publication: each is named, in one pass that goes on to the end. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -184,4 +184,31 @@ t.test('a folder on disk: links, shared files and pipes are named and never foll
   for (const path of [linked, shared, pipe, SEAL_FILES.proof, 'everything'])
     t.ok(kindsAt(verified, path).includes('file-irregular'), path);
   t.ok(kindsAt(verified, 'everything').includes('file-extra'), 'a linked folder is not walked');
+});
+
+t.test('a name that is no UTF-8 is a fault by itself, and the rest is looked at', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'tamper-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'release');
+  cpSync(GOLDEN, folder, { recursive: true });
+  const at = (...bytes: number[]) => Buffer.concat([Buffer.from(`${folder}/blocks/`), Buffer.from(bytes)]);
+  writeFileSync(at(0x61, 0xff), 'x');
+  mkdirSync(at(0xc3, 0x28));
+  writeFileSync(Buffer.concat([at(0xc3, 0x28), Buffer.from('/below')]), 'x');
+  const verified = await verify(await openFolder(folder));
+  const irregular = verified.faults.filter(({ kind }) => kind === 'file-irregular');
+  t.same(
+    irregular.map(({ at: path, detail }) => `${path}: ${detail}`),
+    ['blocks/%61%ff', 'blocks/%c3%28'].map(
+      (path) => `${path}: a name that is no UTF-8, told here by its bytes`,
+    ),
+  );
+  t.same(
+    verified.faults.filter(({ kind }) => kind !== 'file-irregular').map(({ kind, at: path }) => [kind, path]),
+    [
+      ['file-extra', 'blocks/%61%ff'],
+      ['file-extra', 'blocks/%c3%28'],
+    ],
+    'nothing else is wrong',
+  );
 });

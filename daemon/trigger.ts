@@ -5,13 +5,13 @@
  * Does not promise: effects. What a person or an executor decides is a record that someone else puts.
  */
 
-import { parseRecord } from '../rules/contracts/table.ts';
-import { applyRule, type Binding, type Input, keyFor, type Rule, type View } from '../rules/rule.ts';
+import type { AnyRecord } from '../rules/contracts/table.ts';
+import { applyRule, type Binding, type Input, keyFor, type Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 import type { Cid } from '../store/format/cid.ts';
 import type { Value } from '../store/format/codec.ts';
 import type { Store } from '../store/store.ts';
-import { viewOf } from './view.ts';
+import { rememberingView } from './view.ts';
 
 export interface Derived {
   readonly rule: string;
@@ -26,7 +26,7 @@ export interface Trigger {
 
 /** `cursor`: where to begin; left out, all records are looked at once. */
 export function openTrigger(store: Store, rules: readonly Rule[] = RULES): Trigger {
-  const view = viewOf(store);
+  const reading = rememberingView(store);
   let cursor: string | undefined;
   return {
     async settle() {
@@ -35,8 +35,8 @@ export function openTrigger(store: Store, rules: readonly Rule[] = RULES): Trigg
         more = false;
         for await (const arrival of store.since(cursor)) {
           more = true;
-          const subject = { cid: arrival.cid, value: parseRecord(await store.value(arrival.cid)) };
-          derived.push(...(await derive(subject, rules, store, view)));
+          const subject = { cid: arrival.cid, value: await reading.view.record(arrival.cid) };
+          derived.push(...(await derive(subject, rules, store, reading)));
           // Only now: a fault in between leaves this arrival to be looked at again.
           cursor = arrival.cursor;
         }
@@ -46,19 +46,20 @@ export function openTrigger(store: Store, rules: readonly Rule[] = RULES): Trigg
   };
 }
 
-type Subject = Input<ReturnType<typeof parseRecord>>;
+type Subject = Input<AnyRecord>;
+type Reading = ReturnType<typeof rememberingView>;
 
 async function derive(
   subject: Subject,
   rules: readonly Rule[],
   store: Store,
-  view: View,
+  reading: Reading,
 ): Promise<Derived[]> {
   const derived: Derived[] = [];
   for (const rule of rules) {
     if (!rule.on.includes(subject.value.kind)) continue;
-    for (const binding of await rule.bind(subject, view)) {
-      const one = await deriveOne(rule, binding, store, view);
+    for (const binding of await rule.bind(subject, reading.view)) {
+      const one = await deriveOne(rule, binding, store, reading);
       if (one !== undefined) derived.push(one);
     }
   }
@@ -70,11 +71,11 @@ export async function deriveOne(
   rule: Rule,
   binding: Binding,
   store: Store,
-  view: View = viewOf(store),
+  { view, reader }: Reading = rememberingView(store),
 ): Promise<Derived | undefined> {
   if ((await view.derived(keyFor(rule, binding))) !== undefined) return undefined;
   const value = await applyRule(rule, binding, {
-    reader: store,
+    reader,
     emit: (bytes, codec) => store.put(bytes, codec),
   });
   // Blocks are durable, the record is not yet: a second application puts the same blocks and this record.

@@ -103,7 +103,7 @@ async function snapshotOf(store: Store, tree: Cid): Promise<Cid> {
 
 async function auditOf(store: Store, inputs: { before: Cid; after: Cid; challenge: Cid }) {
   const view = viewOf(store);
-  await deriveOne(auditV1 as unknown as Rule, { inputs }, store, view);
+  await deriveOne(auditV1 as unknown as Rule, { inputs }, store);
   const cid = await view.derived(keyFor(auditV1, { inputs }));
   const value = cid === undefined ? undefined : await viewAs('audit', cid, view);
   if (cid === undefined || value === undefined || !('outside' in value))

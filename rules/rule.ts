@@ -5,19 +5,13 @@
  * Does not promise: that a binding is complete; a rule that cannot read an input gives `refused`.
  */
 import { type Cid, link } from '../store/format/cid.ts';
-import { decode, type Value } from '../store/format/codec.ts';
+import type { Value } from '../store/format/codec.ts';
 import { fail, isFault } from '../store/format/errors.ts';
-import type { Emit, Reader } from '../store/format/reader.ts';
+import type { Emit } from '../store/format/reader.ts';
 import { parseSnapshot, type Snapshot } from '../store/format/tree.ts';
+import { type RecordReader, readRecord } from './blocks.ts';
 import { type Derivation, type Full, isRefused } from './contracts/kit.ts';
-import {
-  type AnyRecord,
-  derivationKey,
-  type Kind,
-  parseAs,
-  parseRecord,
-  type RecordOf,
-} from './contracts/table.ts';
+import { type AnyRecord, derivationKey, type Kind, parseAs, type RecordOf } from './contracts/table.ts';
 
 /** A record with its name. */
 export interface Input<V> {
@@ -67,7 +61,7 @@ export interface View {
 }
 
 export interface RuleIo {
-  readonly reader: Reader;
+  readonly reader: RecordReader;
   readonly emit: Emit;
   readonly parameters: Readonly<Record<string, string | number>>;
 }
@@ -129,7 +123,7 @@ export function bindingOf(derivation: Derivation): Binding {
 }
 
 export interface Io {
-  readonly reader: Reader;
+  readonly reader: RecordReader;
   readonly emit: Emit;
 }
 
@@ -161,7 +155,11 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads the records of a binding. Throws E_NOT_FOUND, E_CODEC, E_CONTRACT, E_KIND. */
-export async function loadInputs(needs: Needs, binding: Binding, reader: Reader): Promise<Inputs<Needs>> {
+export async function loadInputs(
+  needs: Needs,
+  binding: Binding,
+  reader: RecordReader,
+): Promise<Inputs<Needs>> {
   const loaded: Record<string, unknown> = {};
   for (const [name, need] of Object.entries(needs)) {
     const bound = binding.inputs[name];
@@ -173,21 +171,17 @@ export async function loadInputs(needs: Needs, binding: Binding, reader: Reader)
   return loaded as Inputs<Needs>;
 }
 
-async function loadInput(need: Need, cid: Cid, reader: Reader): Promise<Input<unknown>> {
-  const bytes = await reader.get(cid);
-  if (need.kind === 'raw') return { cid, value: bytes };
-  if (need.kind === 'snapshot') return { cid, value: parseSnapshot(bytes) };
-  return { cid, value: parseAs(need.kind, decode(bytes)) };
+async function loadInput(need: Need, cid: Cid, reader: RecordReader): Promise<Input<unknown>> {
+  if (need.kind === 'raw') return { cid, value: await reader.get(cid) };
+  if (need.kind === 'snapshot') return { cid, value: parseSnapshot(await reader.get(cid)) };
+  return { cid, value: await readAs(need.kind, cid, reader) };
 }
 
 /** Reads one record of a known kind. Throws E_NOT_FOUND, E_CODEC, E_CONTRACT, E_KIND. */
-export async function readAs<K extends Kind>(kind: K, cid: Cid, reader: Reader): Promise<RecordOf<K>> {
-  return parseAs(kind, decode(await reader.get(cid)));
-}
-
-/** Reads one record of any kind. */
-export async function readRecord(cid: Cid, reader: Reader): Promise<AnyRecord> {
-  return parseRecord(decode(await reader.get(cid)));
+export async function readAs<K extends Kind>(kind: K, cid: Cid, reader: RecordReader): Promise<RecordOf<K>> {
+  const record = await readRecord(cid, reader);
+  if (record.kind !== kind) fail('E_KIND', { where: cid, wanted: kind, found: record.kind });
+  return record as RecordOf<K>;
 }
 
 /** A derived input in its full form. Throws E_RULE_INPUT where its own rule refused. */

@@ -62,7 +62,7 @@ async function reportOf(store: Store, summary: Cid): Promise<Cid> {
   const view = viewOf(store);
   const [binding] = await reportV1.bind({ cid: summary, value: await view.record(summary) }, view);
   if (binding === undefined) fail('E_INTERNAL', { where: summary, wanted: 'a report of this summary' });
-  await deriveOne(reportV1 as unknown as Rule, binding, store, view);
+  await deriveOne(reportV1 as unknown as Rule, binding, store);
   const report = await view.derived(keyFor(reportV1, binding));
   if (report === undefined) fail('E_INTERNAL', { where: summary, wanted: 'a report' });
   const value = await viewAs('report', report, view);
@@ -95,7 +95,7 @@ export async function publish(store: Store, trigger: Trigger, close: Cid): Promi
     },
   };
   if (covered < size) fail('E_INTERNAL', { where: close, wanted: 'a close after what it covers' });
-  await deriveOne(releaseV1 as unknown as Rule, binding, store, view);
+  await deriveOne(releaseV1 as unknown as Rule, binding, store);
   const release = await view.derived(keyFor(releaseV1, binding));
   if (release === undefined) fail('E_INTERNAL', { where: close, wanted: 'a release' });
   await store.logs.checkpoint(log.origin);

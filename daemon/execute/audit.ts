@@ -15,7 +15,7 @@ export const audit: Step = {
     if (before === undefined || after === undefined)
       fail('E_INTERNAL', { where: 'audit', wanted: 'two snapshots' });
     const binding = { inputs: { before, after, challenge: task.challenge.cid } };
-    await deriveOne(auditV1 as unknown as Rule, binding, task.store, task.view);
+    await deriveOne(auditV1 as unknown as Rule, binding, task.store);
     const cid = await task.view.derived(keyFor(auditV1, binding));
     const value = cid === undefined ? undefined : await viewAs('audit', cid, task.view);
     if (cid === undefined || value === undefined || !('outside' in value)) {

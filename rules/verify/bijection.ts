@@ -33,7 +33,8 @@ export async function checkBijections(
   const admissions = placesOf('admission', log, library);
   checkStarts(starts, log, library, faults);
   checkReceipts(starts, receipts, faults);
-  for (const start of starts) checkAttempt(start, starts, receipts, faults);
+  const voids = voidsOf(starts, receipts);
+  for (const start of starts) checkAttempt(start, voids, faults);
   checkDecided(receipts, admissions, faults);
   for (const admission of admissions) checkAdmission(admission, log, library, faults);
   checkOverrides(log, library, faults);
@@ -62,46 +63,61 @@ function checkStarts(starts: Starts, log: ReplayedLog, library: Library, faults:
 }
 
 function checkReceipts(starts: Starts, receipts: Receipts, faults: Faults): void {
+  const known = new Set(starts.map(({ cid }) => cid));
+  const counted = tally(receipts.map(({ value }) => value.start['/']));
   for (const { index, cid, value } of starts) {
-    const own = receipts.filter((receipt) => receipt.value.start['/'] === cid);
-    if (own.length !== 1)
-      faults.add('bijection', `leaf ${index}`, `start of ${value.arm} has ${own.length} receipts`);
+    const own = counted.get(cid) ?? 0;
+    if (own !== 1) faults.add('bijection', `leaf ${index}`, `start of ${value.arm} has ${own} receipts`);
   }
   for (const { index, value } of receipts) {
-    if (!starts.some(({ cid }) => cid === value.start['/']))
-      faults.add('bijection', `leaf ${index}`, 'a receipt of no start');
+    if (!known.has(value.start['/'])) faults.add('bijection', `leaf ${index}`, 'a receipt of no start');
   }
+}
+
+/** How often each stands in a list. */
+function tally(cids: readonly (Cid | undefined)[]): ReadonlyMap<Cid | undefined, number> {
+  const counted = new Map<Cid | undefined, number>();
+  for (const cid of cids) counted.set(cid, (counted.get(cid) ?? 0) + 1);
+  return counted;
+}
+
+/** The leaf of the first receipt that voids each attempt, by plan and number. */
+type Voids = ReadonlyMap<string, number>;
+const attemptKey = (plan: Cid, attempt: number): string => `${plan} ${attempt}`;
+
+function voidsOf(starts: Starts, receipts: Receipts): Voids {
+  const byCid = new Map(starts.map(({ cid, value }) => [cid, value]));
+  const voids = new Map<string, number>();
+  for (const { index, value } of receipts) {
+    const start = byCid.get(value.start['/']);
+    if (start === undefined || !isVoid(value.status)) continue;
+    const key = attemptKey(start.plan['/'], start.attempt);
+    if (!voids.has(key)) voids.set(key, index);
+  }
+  return voids;
 }
 
 /** A further attempt follows a void one; a void receipt ends its attempt at once (DESIGN section 2, Attempts). */
-function checkAttempt(
-  { index, value }: Place<'start'>,
-  starts: Starts,
-  receipts: Receipts,
-  faults: Faults,
-): void {
-  const voidedIn = (attempt: number) =>
-    receipts.some((receipt) => {
-      const of = starts.find(({ cid }) => cid === receipt.value.start['/'])?.value;
-      const same = of?.plan['/'] === value.plan['/'] && of.attempt === attempt;
-      return same && receipt.index < index && isVoid(receipt.value.status);
-    });
-  if (value.attempt > 1 && !voidedIn(value.attempt - 1))
-    faults.add('bijection', `leaf ${index}`, `attempt ${value.attempt} follows one that is not void`);
-  if (voidedIn(value.attempt))
-    faults.add('bijection', `leaf ${index}`, `attempt ${value.attempt} was void before this start`);
+function checkAttempt({ index, value }: Place<'start'>, voids: Voids, faults: Faults): void {
+  const { plan, attempt } = value;
+  const voided = (number: number): boolean =>
+    (voids.get(attemptKey(plan['/'], number)) ?? Number.POSITIVE_INFINITY) < index;
+  if (attempt > 1 && !voided(attempt - 1))
+    faults.add('bijection', `leaf ${index}`, `attempt ${attempt} follows one that is not void`);
+  if (voided(attempt))
+    faults.add('bijection', `leaf ${index}`, `attempt ${attempt} was void before this start`);
 }
 
 function checkDecided(receipts: Receipts, admissions: readonly Place<'admission'>[], faults: Faults): void {
-  const effective = inEffect<Admission>(admissions);
+  const known = new Set(receipts.map(({ cid }) => cid));
+  const counted = tally(inEffect<Admission>(admissions).map(({ value }) => receiptOfDecision(value)));
   for (const { index, cid } of receipts) {
-    const own = effective.filter(({ value }) => receiptOfDecision(value) === cid);
-    if (own.length !== 1)
-      faults.add('bijection', `leaf ${index}`, `receipt ${cid} has ${own.length} decisions in effect`);
+    const own = counted.get(cid) ?? 0;
+    if (own !== 1) faults.add('bijection', `leaf ${index}`, `receipt ${cid} has ${own} decisions in effect`);
   }
   for (const { index, value } of admissions) {
     const receipt = receiptOfDecision(value);
-    if (receipt !== undefined && !receipts.some(({ cid }) => cid === receipt))
+    if (receipt !== undefined && !known.has(receipt))
       faults.add('bijection', `leaf ${index}`, `a decision about ${receipt}, which is no receipt here`);
   }
 }

@@ -6,7 +6,7 @@
 import { type Cid, type Codec, cidOf } from '../../store/format/cid.ts';
 import { encode, encodeBlock, type Value } from '../../store/format/codec.ts';
 import { isFault } from '../../store/format/errors.ts';
-import type { Reader } from '../../store/format/reader.ts';
+import type { RecordReader } from '../blocks.ts';
 import { type Derivation, derivationOf, isRefused } from '../contracts/kit.ts';
 import { type AnyRecord, derivationKey } from '../contracts/table.ts';
 import { applyRule, bindingOf, keyFor, loadInputs, type Rule } from '../rule.ts';
@@ -80,8 +80,9 @@ async function again(rule: Rule, record: AnyRecord, derivation: Derivation, libr
 }
 
 /** Blocks that a rule emits while it runs can be read by it, as in the daemon; they are kept nowhere else. */
-function layered(reader: Reader, made: ReadonlyMap<Cid, Uint8Array>): Reader {
+function layered(reader: RecordReader, made: ReadonlyMap<Cid, Uint8Array>): RecordReader {
   return {
+    ...reader,
     get: async (cid) => made.get(cid) ?? reader.get(cid),
     has: async (cid) => made.has(cid) || reader.has(cid),
     async *stream(cid, range) {

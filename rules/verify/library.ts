@@ -5,7 +5,7 @@
 import { type Cid, cidOf, codecOf, digestOf } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Reader } from '../../store/format/reader.ts';
-import { recordIn } from '../blocks.ts';
+import { type RecordReader, readRecord, recordIn } from '../blocks.ts';
 import { derivationOf } from '../contracts/kit.ts';
 import { type AnyRecord, derivationKey, referencesOf } from '../contracts/table.ts';
 import { blockPath, cidOfPath } from '../release/files.ts';
@@ -14,7 +14,7 @@ import { type Faults, guarded } from './fault.ts';
 import type { Publication } from './source.ts';
 
 export interface Library {
-  readonly reader: Reader;
+  readonly reader: RecordReader;
   readonly view: View;
   readonly records: ReadonlyMap<Cid, AnyRecord>;
   readonly blocks: ReadonlySet<Cid>;
@@ -34,13 +34,14 @@ export async function openLibrary(
     blocks.add(cid);
     places.set(digestOf(cid), path);
   }
-  const reader = readerOf(source, places);
+  const plain = readerOf(source, places);
   const records = new Map<Cid, AnyRecord>();
   for (const cid of [...blocks].sort()) {
-    const record = await guarded(faults, 'record', cid, () => recordIn(cid, reader));
+    const record = await guarded(faults, 'record', cid, () => recordIn(cid, plain));
     if (record !== undefined) records.set(cid, record);
   }
-  return { reader, view: viewOf(reader, records), records, blocks };
+  const reader = { ...plain, parsed: async (cid: Cid) => records.get(cid) ?? readRecord(cid, plain) };
+  return { reader, view: viewOf(plain, records), records, blocks };
 }
 
 function readerOf(source: Publication, places: ReadonlyMap<string, string>): Reader {
@@ -64,13 +65,12 @@ function readerOf(source: Publication, places: ReadonlyMap<string, string>): Rea
 
 function viewOf(reader: Reader, records: ReadonlyMap<Cid, AnyRecord>): View {
   const kinds = new Map<string, Cid[]>();
-  const linkers = new Map<Cid, Cid[]>();
+  const linkers = new Map<string, Cid[]>();
   const derived = new Map<string, Cid>();
   for (const [cid, record] of records) {
-    kinds.set(record.kind, [...(kinds.get(record.kind) ?? []), cid]);
-    for (const target of new Set(referencesOf(record).links.map((each) => each.cid))) {
-      linkers.set(target, [...(linkers.get(target) ?? []), cid]);
-    }
+    append(kinds, record.kind, cid);
+    const targets = new Set(referencesOf(record).links.map((each) => each.cid));
+    for (const target of targets) append(linkers, `${record.kind} ${target}`, cid);
     const derivation = derivationOf(record);
     if (derivation !== undefined) derived.set(derivationKey(derivation), cid);
   }
@@ -79,7 +79,13 @@ function viewOf(reader: Reader, records: ReadonlyMap<Cid, AnyRecord>): View {
       records.get(cid) ?? fail('E_NOT_FOUND', { where: cid, wanted: 'a record of the release' }),
     bytes: reader.get,
     byKind: async (kind) => kinds.get(kind) ?? [],
-    linkers: async (cid, kind) => (linkers.get(cid) ?? []).filter((each) => records.get(each)?.kind === kind),
+    linkers: async (cid, kind) => linkers.get(`${kind} ${cid}`) ?? [],
     derived: async (key) => derived.get(key),
   };
+}
+
+function append(lists: Map<string, Cid[]>, key: string, cid: Cid): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [cid]);
+  else list.push(cid);
 }

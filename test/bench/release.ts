@@ -10,10 +10,12 @@ import { join } from 'node:path';
 import { admitEligible } from '../../daemon/decide/admit.ts';
 import { closeFamily, publish } from '../../daemon/decide/close.ts';
 import { inOrder, standingOf } from '../../daemon/family.ts';
+import { pendingRuns } from '../../daemon/pending.ts';
 import { openFolder } from '../../daemon/release/folder.ts';
 import { writeRelease } from '../../daemon/release/write.ts';
 import { runPending } from '../../daemon/run.ts';
 import { viewOf } from '../../daemon/view.ts';
+import { why } from '../../daemon/why.ts';
 import { parseRecord, referencesOf } from '../../rules/contracts/table.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { seededOrder } from '../../rules/schedule/order.ts';
@@ -118,6 +120,15 @@ function hashAll(folder: string): { readonly files: number; readonly bytes: numb
   return { files, bytes };
 }
 
+/** Neither keeps a state of its own: both read the plans of the family, and nothing else of the store. */
+async function askWhatIsPending({ store }: Lab, family: Cid): Promise<void> {
+  let records = 0;
+  for await (const _ of store.since(undefined)) records += 1;
+  const [plan] = inOrder(await standingOf(store, family));
+  say('pending', await cost(() => pendingRuns(store, family)), `, ${records} records`);
+  say('why, of one plan', await cost(() => why(store, plan?.cid as Cid)));
+}
+
 async function measure(runs: number): Promise<void> {
   const root = labFolder();
   const lab = await makeLab(root, { cases: [{ name: 'many', arms: ['none', 'memory'], epochs: runs / 2 }] });
@@ -128,6 +139,7 @@ async function measure(runs: number): Promise<void> {
     await copyRuns(lab, family);
     console.log(`${runs} runs`);
     say('derive what follows from the runs', await cost(() => trigger.settle()));
+    await askWhatIsPending(lab, family);
     await admitEligible(store, family, BY);
     const close = await closeFamily(store, family, { who: BY.who, why: BY.why });
     const folder = join(root, 'release');

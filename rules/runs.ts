@@ -50,11 +50,6 @@ export async function runOfScrub(subject: Input<unknown>, view: View): Promise<R
   return 'receipt' in scrub ? runOf(scrub.receipt['/'], view) : undefined;
 }
 
-/** CID of the published bytes of one evidence file; undefined where the receipt has none of that name. */
-export function published(scrub: Full<Scrub>, name: string): Cid | undefined {
-  return scrub.files.find((file) => file.name === name)?.scrubbed['/'];
-}
-
 /** One start of an attempt and, where there is one, its receipt. */
 export interface Begun {
   readonly arm: string;

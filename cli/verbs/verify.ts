@@ -39,15 +39,29 @@ async function keysOf({ cwd }: Cli, files: readonly string[]): Promise<string[]>
   return keys;
 }
 
-/** The first line says all that matters; then each fault. */
+/** The first line says all that matters; then what is withheld, and each fault. */
 export function verifiedText(verified: Verified): string {
-  const { result, trust, release, vkey, files, leaves, records, withheld, scrubbed, faults } = verified;
+  const { result, trust, release, vkey, files, leaves, records, scrubbed, withheld, faults } = verified;
   const counts = `${files} files, ${leaves} leaves, ${records} records re-derived or checked`;
-  const kept = `withheld: ${withheld}; scrubbed: ${scrubbed.changed} of ${scrubbed.of}`;
+  const kept = `as recorded: ${verified.asRecorded}; scrubbed: ${scrubbed.changed} of ${scrubbed.of}`;
+  const held = withheld.files === 0 ? '' : `withheld: ${withheld.files}`;
+  const heads = {
+    ok: 'ok',
+    'ok except withheld': `ok except ${held}`,
+    faults: [`${faults.length} faults`, ...(held === '' ? [] : [held])].join('; '),
+  };
   return [
-    `${result === 'faults' ? `${faults.length} faults` : result}; ${trust}; ${kept}; ${counts}`,
+    `${heads[result]}; ${trust}; ${kept}; ${counts}`,
     `release ${release ?? 'unknown'}`,
     `log key ${vkey ?? 'unknown'}`,
+    ...(held === '' ? [] : [`withheld files: ${listed(withheld.byReason)}`]),
+    ...(held === '' ? [] : [`resting on them, in part as recorded: ${listed(withheld.records)}`]),
     ...faults.map(({ kind, at, detail }) => `${kind.padEnd(18)} ${at}: ${detail}`),
   ].join('\n');
+}
+
+/** `a 1, b 2`, by name. */
+function listed(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.keys(counts).sort();
+  return parts.length === 0 ? 'none' : parts.map((name) => `${name} ${counts[name]}`).join(', ');
 }

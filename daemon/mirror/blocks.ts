@@ -11,7 +11,7 @@ import { decode, type Value } from '../../store/format/codec.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
 import type { NewBlock, Store } from '../../store/store.ts';
 import { earlierRelease } from '../api/release.ts';
-import { filesOf } from './roots.ts';
+import { filesOf, heldBy } from './roots.ts';
 import type { Source } from './source.ts';
 
 export interface FetchOptions {
@@ -57,6 +57,8 @@ export async function fetchClosure(
     for (const cid of level) {
       if (codecOf(cid) === 'raw') continue;
       const value = await valueAt(store, source, cid, options);
+      // Nobody gives these out: a tree below that links one is complete without it.
+      for (const held of heldBy(value)) seen.add(held);
       if (!stop(cid, value)) next.push(...linksOf(value), ...filesOf(value));
     }
     level = fresh(next, seen);

@@ -2,7 +2,7 @@
  * A store as strangers see it: only what is published.
  * Promises: fail-closed: a block, record or name that is not in the closure of a family log, of a release's files or of
  * a name does not exist here. Evidence references are not followed, so what a study withholds is not served, though its
- * digest is known.
+ * digest is known; nor is a workspace file that a release holds back.
  * Does not promise: a view that sees a block before the record that publishes it. Memory: the published CIDs.
  */
 
@@ -12,12 +12,14 @@ import { decode } from '../../store/format/codec.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
 import type { Arrival, NameHead, Store } from '../../store/store.ts';
 import { earlierRelease } from '../api/release.ts';
-import { filesOf } from './roots.ts';
+import { filesOf, heldBy } from './roots.ts';
 
 interface State {
   readonly store: Store;
   readonly seen: Set<Cid>;
   readonly digests: Set<Digest>;
+  /** What a release holds back, though trees link it. */
+  readonly held: Set<Digest>;
   cursor: string | undefined;
   stale: boolean;
   /** The end of all looking so far. */
@@ -30,6 +32,7 @@ export async function openPublished(store: Store): Promise<Store> {
     store,
     seen: new Set(),
     digests: new Set(),
+    held: new Set(),
     cursor: undefined,
     stale: true,
     turn: Promise.resolve(),
@@ -82,6 +85,7 @@ async function look(state: State): Promise<void> {
     state.digests.add(digestOf(cid));
     if (codecOf(cid) === 'raw') continue;
     const value = decode(bytes);
+    for (const held of heldBy(value)) state.held.add(digestOf(held));
     if (!stop(cid, value)) roots.push(...linksOf(value), ...filesOf(value));
   }
 }
@@ -98,9 +102,9 @@ async function bytesOf(store: Store, cid: Cid): Promise<Uint8Array | null> {
 }
 
 async function isPublished(state: State, cid: Cid): Promise<boolean> {
-  if (state.digests.has(digestOf(cid))) return true;
-  await fresh(state);
-  return state.digests.has(digestOf(cid));
+  const digest = digestOf(cid);
+  if (!state.digests.has(digest) || state.stale) await fresh(state);
+  return state.digests.has(digest) && !state.held.has(digest);
 }
 
 async function mustBe(state: State, cid: Cid): Promise<Cid> {

@@ -24,6 +24,7 @@ import type { RunCertificate } from '../contracts/run_certificate.ts';
 import type { Scrub } from '../contracts/scrub.ts';
 import type { Study } from '../contracts/study.ts';
 import { type Binding, defineRule, full, type Input, one, raw, readAs } from '../rule.ts';
+import { scrubbedCid } from '../scrub/published.ts';
 import { type Identifiers, identifiersOf, namedBy } from './identifiers.ts';
 import { type Place, type RuntimeSurface, readSurface, requestPlaces } from './surface.ts';
 
@@ -79,7 +80,7 @@ async function certifyRun(
 ): Promise<{ body: Body; withheld: number }> {
   const examiner = await examinerOf(given, reader);
   const scrub = full(given.scrub);
-  const blob = (name: string) => scrub.files.find((file) => file.name === name)?.scrubbed['/'];
+  const blob = (name: string) => scrubbedCid(scrub, name);
   const surface = await present(blob('surface'), reader);
   const request = await present(blob('exchange-1-request'), reader);
   const parts: Part[] = [];

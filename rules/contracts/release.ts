@@ -1,6 +1,6 @@
 /** `release`: the manifest of a publication: every file but itself and `seal/`, with its digest. */
 import { z } from 'zod';
-import { count, derived, hex, link, portablePath, sentence } from './kit.ts';
+import { count, derived, evidence, hex, link, portablePath, sentence, treePath } from './kit.ts';
 
 export const release = derived('release', {
   close: link('close'),
@@ -18,7 +18,9 @@ export const release = derived('release', {
   pages: z.array(z.strictObject({ name: sentence(), bytes: link('raw') })),
   /** Every published file, sorted by path. */
   files: z.array(z.strictObject({ path: portablePath(), digest: hex(64), size: count() })),
-  /** Evidence references that are not published, by where they stand. */
-  withheld: count(),
+  /** Workspace files that hygiene holds back, by where they stand; their tree nodes are published. */
+  withheld: z.array(z.strictObject({ receipt: link('receipt'), path: treePath(), bytes: evidence() })),
+  /** Evidence references in the published records whose bytes are not published. */
+  unpublished: count(),
 });
 export type Release = z.infer<typeof release>;

@@ -33,6 +33,19 @@ export const EXCLUSION_REASONS = [
   'withdrawn-by-amendment',
 ] as const;
 
+/** What a study may withhold: a closed list. `trajectories`: the transcripts that are derived from natives. */
+export const WITHHOLDABLE = [
+  'source-tree',
+  'removed',
+  'natives',
+  'trajectories',
+  'exchanges',
+  'replies',
+  'reports',
+  'host-facts',
+] as const;
+export type Withholdable = (typeof WITHHOLDABLE)[number];
+
 export const registeredTest = z.strictObject({
   id: id(),
   treatment: id(),
@@ -116,10 +129,8 @@ export const study = record('study', {
   exclusionReasons: z.array(z.enum(EXCLUSION_REASONS)),
   /** What counts as a defect of the apparatus, decided without looking at outcomes. */
   defectRule: z.string(),
-  /** Kinds of evidence that will not be published. */
-  withheld: z.array(
-    z.enum(['source-tree', 'removed', 'natives', 'exchanges', 'replies', 'reports', 'host-facts']),
-  ),
+  /** Kinds of evidence that will not be published. The first two never are. */
+  withheld: z.array(z.enum(WITHHOLDABLE)),
   /** Printed word for word beside every result. */
   scopeLimits: z.array(sentence()),
 });

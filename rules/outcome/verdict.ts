@@ -48,12 +48,32 @@ export function judge(verifier: Verifier, report: VerifierReport | undefined, ou
   return { reward: reason === 'all-passed' ? 1 : 0, reason, byTag, tests };
 }
 
-function testResults(verifier: Verifier, tap: TapReport | undefined): Verdict['tests'] {
-  const listed = [
+/**
+ * A verdict that was written down, without its report: each registered test keeps its result (absent where none was
+ * written), and reward, reason and tags must follow. A reason that only the report shows is kept: all of them are 0.
+ */
+export function rejudge(verifier: Verifier, written: Verdict, outside: number): Verdict {
+  const tests = registeredTests(verifier).map(({ id, tag }) => {
+    const result = written.tests.find((test) => test.id === id && test.tag === tag)?.result ?? 'absent';
+    return { id, tag, result };
+  });
+  const fromReport = (['report-unreadable', 'verifier-timeout', 'report-disagrees'] as Reason[]).includes(
+    written.reason,
+  );
+  const seen = fromReport ? written.reason : (incomplete(tests) ?? fromResults(tests));
+  const reason = outside > 0 ? 'mutation-outside' : seen;
+  return { reward: reason === 'all-passed' ? 1 : 0, reason, byTag: verdictByTag(tests), tests };
+}
+
+function registeredTests(verifier: Verifier) {
+  return [
     ...verifier.tests.map(({ id, tag }) => ({ id, tag })),
     ...verifier.mustFail.map((id) => ({ id, tag: 'must-fail' as const })),
   ];
-  return listed.map(({ id, tag }) => ({ id, tag, result: resultOf(id, tap) }));
+}
+
+function testResults(verifier: Verifier, tap: TapReport | undefined): Verdict['tests'] {
+  return registeredTests(verifier).map(({ id, tag }) => ({ id, tag, result: resultOf(id, tap) }));
 }
 
 function resultOf(id: string, tap: TapReport | undefined): 'pass' | 'fail' | 'absent' {
@@ -80,8 +100,16 @@ function reasonFor(
 ): Reason {
   if (report === undefined || tap === undefined || report.truncated) return 'report-unreadable';
   if (report.timedOut) return 'verifier-timeout';
-  if (tests.some(({ result }) => result === 'absent')) return 'list-incomplete';
-  if (disagrees(tap, tests, verifier)) return 'report-disagrees';
+  const missing = incomplete(tests);
+  if (missing !== undefined) return missing;
+  return disagrees(tap, tests, verifier) ? 'report-disagrees' : fromResults(tests);
+}
+
+const incomplete = (tests: Verdict['tests']): Reason | undefined =>
+  tests.some(({ result }) => result === 'absent') ? 'list-incomplete' : undefined;
+
+/** The reason where the whole list ran and the report agrees with itself. */
+function fromResults(tests: Verdict['tests']): Reason {
   if (tests.some(({ tag, result }) => tag === 'must-fail' && result === 'pass')) return 'must-fail-passed';
   const counted = tests.filter(({ tag }) => tag === 'func' || tag === 'lesson');
   return counted.every(({ result }) => result === 'pass') ? 'all-passed' : 'tests-failed';

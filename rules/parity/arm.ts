@@ -4,7 +4,6 @@
  * Promises: two arms that differ only in their condition give equal fields.
  * Does not promise: anything about an arm without an outcome; it has no such fields.
  */
-import type { Cid } from '../../store/format/cid.ts';
 import { canonicalJson, type Json, parseJson } from '../../store/format/json.ts';
 import type { Reader } from '../../store/format/reader.ts';
 import type { Condition } from '../contracts/condition.ts';
@@ -13,7 +12,7 @@ import type { Full } from '../contracts/kit.ts';
 import type { Receipt } from '../contracts/receipt.ts';
 import type { Scrub } from '../contracts/scrub.ts';
 import { memoryBlock } from '../memory/block.ts';
-import { published } from '../runs.ts';
+import { blockOf, isHeld } from '../scrub/published.ts';
 import { type Message, stripInjected } from './strip.ts';
 
 export interface Arm {
@@ -32,33 +31,55 @@ const OF_CONDITION: ReadonlySet<string> = new Set(['project', 'memoryIds', 'tool
 /** The turn file holds the prompt with its injected block; the first request shows the same and is compared instead. */
 const TURN_FILE = '.agent/turn.json';
 
-/** The comparable fields of an arm. Throws E_NOT_FOUND, E_JSON. */
-export async function armFields(arm: Arm, reader: Reader): Promise<Fields> {
-  const { receipt } = arm;
+export interface Compared {
+  readonly fields: Fields;
+  /** Parts whose bytes are held back and not here: they have no fields. */
+  readonly unseen: readonly Part[];
+}
+
+/** The parts that are read from scrubbed evidence: the beginning of their fields' names, and the file. */
+const PARTS = { surface: 'surface', 'first request': 'exchange-1-request' } as const;
+export type Part = keyof typeof PARTS;
+
+/** Whether a field belongs to a part. */
+export const belongs = (field: string, part: Part): boolean => field.startsWith(`${part} `);
+
+/** The comparable fields of an arm. With `lenient`, what is held back is no fault. Throws E_NOT_FOUND, E_JSON. */
+export async function armFields(arm: Arm, reader: Reader, lenient = false): Promise<Compared> {
+  const { receipt, scrub } = arm;
   const fields = new Map<string, string>();
   set(fields, 'before', receipt.before?.['/']);
   set(fields, 'prebuild', receipt.prebuild?.['/']);
   set(fields, 'agentVersion', receipt.agentVersion);
   set(fields, 'agentBinary', receipt.agentBinary);
-  const surface = await readJson(published(arm.scrub, 'surface'), reader);
-  for (const [name, value] of Object.entries(asMap(surface))) {
-    if (!OF_CONDITION.has(name))
-      fields.set(`surface ${name}`, canonicalJson(name === 'home' ? withoutTurn(value) : value));
+  const unseen: Part[] = [];
+  for (const part of Object.keys(PARTS) as Part[]) {
+    const file = scrub.files.find(({ name }) => name === PARTS[part]);
+    const cid = file === undefined ? undefined : blockOf(file.scrubbed);
+    if (lenient && cid !== undefined && file !== undefined && isHeld(file) && !(await reader.has(cid)))
+      unseen.push(part);
+    else await READ[part](fields, cid === undefined ? {} : parseJson(await reader.get(cid)), arm, reader);
   }
-  fields.set('surface tools', canonicalJson(withoutTools(asMap(surface).tools ?? [], arm.condition)));
-  const request = await readJson(published(arm.scrub, 'exchange-1-request'), reader);
-  for (const [name, value] of Object.entries(await comparableRequest(asMap(request), arm, reader))) {
-    fields.set(`first request ${name}`, canonicalJson(value));
-  }
-  return fields;
+  return { fields, unseen };
 }
+
+type ReadPart = (fields: Map<string, string>, found: Json, arm: Arm, reader: Reader) => Promise<void>;
+const READ: Readonly<Record<Part, ReadPart>> = {
+  surface: async (fields, surface, { condition }) => {
+    for (const [name, value] of Object.entries(asMap(surface))) {
+      if (!OF_CONDITION.has(name))
+        fields.set(`surface ${name}`, canonicalJson(name === 'home' ? withoutTurn(value) : value));
+    }
+    fields.set('surface tools', canonicalJson(withoutTools(asMap(surface).tools ?? [], condition)));
+  },
+  'first request': async (fields, request, arm, reader) => {
+    for (const [name, value] of Object.entries(await comparableRequest(asMap(request), arm, reader)))
+      fields.set(`first request ${name}`, canonicalJson(value));
+  },
+};
 
 function set(fields: Map<string, string>, name: string, value: string | undefined): void {
   if (value !== undefined) fields.set(name, value);
-}
-
-async function readJson(cid: Cid | undefined, reader: Reader): Promise<Json> {
-  return cid === undefined ? {} : parseJson(await reader.get(cid));
 }
 
 const asMap = (value: Json): Record<string, Json> =>
@@ -76,7 +97,7 @@ function withoutTools(tools: Json, condition: Condition): Json {
 
 async function comparableRequest(request: Record<string, Json>, arm: Arm, reader: Reader) {
   const blocks: string[] = [];
-  for (const injection of arm.injections) blocks.push(await blockOf(injection, reader));
+  for (const injection of arm.injections) blocks.push(await injectedBlock(injection, reader));
   const { messages, tools, ...rest } = request;
   return {
     ...rest,
@@ -85,7 +106,7 @@ async function comparableRequest(request: Record<string, Json>, arm: Arm, reader
   };
 }
 
-async function blockOf(injection: Injection, reader: Reader): Promise<string> {
+async function injectedBlock(injection: Injection, reader: Reader): Promise<string> {
   const memories: { id: string; text: string }[] = [];
   for (const { id, text } of injection.memories) {
     memories.push({ id, text: Buffer.from(await reader.get(text['/'])).toString('utf8') });

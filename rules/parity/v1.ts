@@ -6,13 +6,19 @@
  */
 import { link } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
+import type { Reader } from '../../store/format/reader.ts';
+import type { Condition } from '../contracts/condition.ts';
+import type { Injection } from '../contracts/injection.ts';
 import type { Full } from '../contracts/kit.ts';
 import type { Parity } from '../contracts/parity.ts';
-import { OUTCOME_STATUSES } from '../contracts/receipt.ts';
+import type { Plan } from '../contracts/plan.ts';
+import { OUTCOME_STATUSES, type Receipt } from '../contracts/receipt.ts';
+import type { Scrub } from '../contracts/scrub.ts';
+import type { Start } from '../contracts/start.ts';
 import { type Binding, defineRule, full, type Input, many, one, type View } from '../rule.ts';
 import { attemptOver, attemptsOf, type Begun, derivedBy, links, runOfScrub } from '../runs.ts';
 import { scrubV1 } from '../scrub/v1.ts';
-import { type Arm, armFields, type Fields } from './arm.ts';
+import { type Arm, armFields, belongs, type Fields, type Part } from './arm.ts';
 
 type Finding = Full<Parity>['findings'][number];
 interface Seen {
@@ -41,42 +47,71 @@ export const parityV1 = defineRule({
     if (!attemptOver(begun, Object.keys(run.plan.arms))) return [];
     return bindAttempt(run.planCid, run.plan.arms, begun, view);
   },
-  async apply({ plan, starts, receipts, scrubs, conditions, injections }, { reader }) {
-    const [first] = starts;
-    if (first === undefined) fail('E_RULE_INPUT', { where: 'parity', wanted: 'a start', found: 'none' });
-    const seen: Seen[] = [];
-    for (const start of starts) {
-      const receipt = receipts.find(({ value }) => value.start['/'] === start.cid);
-      const scrub = scrubs.map(full).find((each) => each.receipt['/'] === receipt?.cid);
-      const condition = conditions.find(({ cid }) => cid === full(plan).arms[start.value.arm]?.['/']);
-      if (receipt === undefined || scrub === undefined || condition === undefined) {
-        fail('E_RULE_INPUT', {
-          where: start.cid,
-          wanted: 'a receipt, a scrub and a condition',
-          found: 'less',
-        });
-      }
-      if (!(OUTCOME_STATUSES as readonly string[]).includes(receipt.value.status)) continue;
-      const own = injections
-        .map(({ value }) => value)
-        .filter((each) => each.start['/'] === start.cid && each.turn === 1);
-      const arm: Arm = {
-        name: start.value.arm,
-        receipt: receipt.value,
-        scrub,
-        condition: condition.value,
-        injections: own,
-      };
-      seen.push({ arm: arm.name, fields: await armFields(arm, reader) });
-    }
-    return {
-      plan: link(plan.cid),
-      attempt: first.value.attempt,
-      receipts: links(receipts.map(({ cid }) => cid)),
-      findings: differences(seen),
-    };
+  async apply(inputs, { reader }) {
+    return (await parity(inputs, reader, undefined)).body;
   },
+  /** Findings about a part that is held back in some arm are taken from the record. */
+  recheck: (recorded, inputs, { reader }) => parity(inputs, reader, recorded),
 });
+
+type Body = Omit<Full<Parity>, 'kind' | 'v' | 'derivation'>;
+
+interface Given {
+  readonly plan: Input<Plan>;
+  readonly starts: readonly Input<Start>[];
+  readonly receipts: readonly Input<Receipt>[];
+  readonly scrubs: readonly Input<Scrub>[];
+  readonly conditions: readonly Input<Condition>[];
+  readonly injections: readonly Input<Injection>[];
+}
+
+async function parity(
+  given: Given,
+  reader: Reader,
+  recorded: Body | undefined,
+): Promise<{ body: Body; withheld: number }> {
+  const { plan, starts, receipts } = given;
+  const [first] = starts;
+  if (first === undefined) fail('E_RULE_INPUT', { where: 'parity', wanted: 'a start', found: 'none' });
+  const seen: Seen[] = [];
+  const unseen = new Set<Part>();
+  for (const start of starts) {
+    const arm = armOf(start, given);
+    if (!(OUTCOME_STATUSES as readonly string[]).includes(arm.receipt.status)) continue;
+    const compared = await armFields(arm, reader, recorded !== undefined);
+    seen.push({ arm: arm.name, fields: compared.fields });
+    for (const part of compared.unseen) unseen.add(part);
+  }
+  const isUnseen = ({ field }: Finding) => [...unseen].some((part) => belongs(field, part));
+  const found = differences(seen).filter((finding) => !isUnseen(finding));
+  const body = {
+    plan: link(plan.cid),
+    attempt: first.value.attempt,
+    receipts: links(receipts.map(({ cid }) => cid)),
+    findings: [...found, ...(recorded?.findings.filter(isUnseen) ?? [])].sort((a, b) =>
+      a.field < b.field ? -1 : 1,
+    ),
+  };
+  return { body, withheld: unseen.size };
+}
+
+function armOf(start: Input<Start>, { plan, receipts, scrubs, conditions, injections }: Given): Arm {
+  const receipt = receipts.find(({ value }) => value.start['/'] === start.cid);
+  const scrub = scrubs.map(full).find((each) => each.receipt['/'] === receipt?.cid);
+  const condition = conditions.find(({ cid }) => cid === full(plan).arms[start.value.arm]?.['/']);
+  if (receipt === undefined || scrub === undefined || condition === undefined)
+    fail('E_RULE_INPUT', { where: start.cid, wanted: 'a receipt, a scrub and a condition', found: 'less' });
+  const own = injections
+    .map(({ value }) => value)
+    .filter((each) => each.start['/'] === start.cid && each.turn === 1);
+  return {
+    name: start.value.arm,
+    receipt: receipt.value,
+    scrub,
+    condition: condition.value,
+    injections: own,
+  };
+}
 
 type Arms = Readonly<Record<string, ReturnType<typeof link>>>;
 

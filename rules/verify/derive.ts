@@ -3,7 +3,7 @@
  * no derived record may follow from nothing.
  * Producing and verifying are the same code: the emit here only hashes.
  */
-import { type Cid, type Codec, cidOf } from '../../store/format/cid.ts';
+import { type Cid, type Codec, cidOf, digestOf } from '../../store/format/cid.ts';
 import { encode, encodeBlock, type Value } from '../../store/format/codec.ts';
 import { isFault } from '../../store/format/errors.ts';
 import type { RecordReader } from '../blocks.ts';
@@ -14,11 +14,14 @@ import { RULES, ruleFor } from '../table.ts';
 import type { Faults } from './fault.ts';
 import { guarded } from './fault.ts';
 import type { Library } from './library.ts';
+import { heldBack } from './withheld.ts';
 
 export interface Rederived {
   readonly records: number;
-  /** Parts that could not be had again because their evidence is not published. */
-  readonly withheld: number;
+  /** Parts taken as recorded because their evidence is never published: the unredacted tree, removed entries. */
+  readonly asRecorded: number;
+  /** Rule name -> its records that rest on bytes that study or hygiene withholds. */
+  readonly withheld: Readonly<Record<string, number>>;
 }
 
 /** Re-derives everything. `release` is the manifest, which stands outside the blocks; absent where it cannot be read. */
@@ -30,21 +33,42 @@ export async function rederive(
 ): Promise<Rederived> {
   const keys = new Set<string>();
   let records = 0;
-  let withheld = 0;
+  let asRecorded = 0;
+  const withheld: Record<string, number> = {};
+  const held = heldBack(library, release);
   const own = release === undefined ? [] : [[undefined, release] as const];
   for (const [cid, record] of [...library.records, ...own]) {
     const derivation = derivationOf(record);
     if (derivation === undefined || (record.kind === 'release' && cid !== undefined)) continue;
     keys.add(derivationKey(derivation));
     const at = `${record.kind} ${cid ?? 'of the manifest'}`;
+    const asked = asking(library.reader, held);
     const missing = await guarded(faults, 'derivation', at, () =>
-      checkOne(at, record, derivation, library, faults),
+      checkOne(at, record, derivation, { ...library, reader: asked.reader }, faults),
     );
     records += 1;
-    withheld += missing ?? 0;
+    if (asked.forHeld() && missing !== undefined && missing > 0)
+      withheld[derivation.rule] = (withheld[derivation.rule] ?? 0) + 1;
+    else asRecorded += missing ?? 0;
   }
   await checkBindings(library, close, keys, faults);
-  return { records, withheld };
+  return { records, asRecorded, withheld };
+}
+
+/** A reader that remembers whether something was asked for that is held back and not here. */
+function asking(reader: RecordReader, held: ReadonlySet<string>) {
+  let asked = false;
+  const note = (cid: Cid): Cid => {
+    asked ||= held.has(digestOf(cid));
+    return cid;
+  };
+  const noting: RecordReader = {
+    ...reader,
+    get: (cid) => reader.get(note(cid)),
+    has: (cid) => reader.has(note(cid)),
+    stream: (cid, range) => reader.stream(note(cid), range),
+  };
+  return { reader: noting, forHeld: () => asked };
 }
 
 async function checkOne(

@@ -12,7 +12,7 @@ import type { Input } from '../rule.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkBijections } from './bijection.ts';
 import { checkClaims } from './claims.ts';
-import { rederive } from './derive.ts';
+import { type Rederived, rederive } from './derive.ts';
 import { collectFaults, type Fault, type Faults, guarded } from './fault.ts';
 import { checkHygiene } from './hygiene.ts';
 import { type Library, openLibrary } from './library.ts';
@@ -22,6 +22,7 @@ import { checkOrder } from './order.ts';
 import { checkLeaves, checkLinks } from './records.ts';
 import { checkRuns } from './runs.ts';
 import { type Publication, plainFiles } from './source.ts';
+import { type Withheld, withheldFiles } from './withheld.ts';
 
 export interface Asked {
   /** Verifier keys (C2SP vkey lines) that the reader trusts. */
@@ -39,8 +40,16 @@ export interface Verified {
   readonly files: number;
   readonly leaves: number;
   readonly records: number;
-  /** Derived records whose evidence is not published, so that a part was taken as recorded. */
-  readonly withheld: number;
+  /** Parts of derived records taken as recorded, because their evidence is never published by anyone. */
+  readonly asRecorded: number;
+  readonly withheld: {
+    /** Files that are not here because the study withholds their kind, or hygiene them. */
+    readonly files: number;
+    /** The same by reason. */
+    readonly byReason: Withheld;
+    /** Rule name -> derived records that rest on them, so that a part was taken as recorded. */
+    readonly records: Readonly<Record<string, number>>;
+  };
   /** Evidence files whose published bytes differ from the original, of all. */
   readonly scrubbed: { readonly changed: number; readonly of: number };
   readonly faults: readonly Fault[];
@@ -120,10 +129,8 @@ function checkTrust(asked: Asked, manifest: Manifest | undefined, log: ReplayedL
   }
 }
 
-interface Content {
+interface Content extends Rederived {
   readonly library: Library;
-  readonly records: number;
-  readonly withheld: number;
 }
 
 function result(
@@ -134,16 +141,19 @@ function result(
   content: Content,
 ): Verified {
   const vouched = asked.keys !== undefined || asked.expect !== undefined;
-  const ok = faults.all.length === 0;
+  const byReason = withheldFiles(content.library, manifest?.value);
+  const files = Object.values(byReason).reduce((sum, count) => sum + count, 0);
+  const ok = files === 0 ? 'ok' : 'ok except withheld';
   return {
-    result: ok ? 'ok' : 'faults',
+    result: faults.all.length === 0 ? ok : 'faults',
     trust: vouched && !faults.all.some(({ kind }) => kind === 'trust') ? 'trusted' : 'self-attested',
     release: manifest?.cid ?? null,
     vkey: log.vkey ?? null,
     files: manifest?.value.files.length ?? 0,
     leaves: log.leaves.length,
     records: content.records,
-    withheld: content.withheld,
+    asRecorded: content.asRecorded,
+    withheld: { files, byReason, records: content.withheld },
     scrubbed: scrubbedOf(content.library),
     faults: faults.all,
   };

@@ -174,6 +174,6 @@ async function runs(): Promise<Golden[]> {
       hostFacts: evidenceOf(blocks, '{"replacements":[{"path":"/tmp/run-1/ws","with":"/workspace"}]}'),
     }),
   );
-  const scrub = await golden(blocks, scrubV1, { receipt });
+  const scrub = await golden(blocks, scrubV1, { receipt, study });
   return [scrub, await golden(blocks, certifyRunV1, { receipt, scrub: scrub.cid, plan, study, policy })];
 }

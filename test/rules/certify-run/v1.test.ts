@@ -131,7 +131,7 @@ async function world(
       ...(surface === null ? {} : { surface: evidenceOf(blocks, JSON.stringify(surface)) }),
     }),
   );
-  const scrub = (await derive(blocks, scrubV1, { inputs: { receipt } })).cid;
+  const scrub = (await derive(blocks, scrubV1, { inputs: { receipt, study } })).cid;
   return { blocks, binding: { inputs: { receipt, scrub, plan, study, policy } }, conditions: [none, memory] };
 }
 

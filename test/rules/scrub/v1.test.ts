@@ -2,13 +2,16 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Full } from '../../../rules/contracts/kit.ts';
 import type { Scrub } from '../../../rules/contracts/scrub.ts';
+import { WITHHOLDABLE } from '../../../rules/contracts/study.ts';
+import { referencesOf } from '../../../rules/contracts/table.ts';
 import { loadInputs } from '../../../rules/rule.ts';
 import { pathFinder, type Replacement, replacementsOf } from '../../../rules/scrub/paths.ts';
+import { blockOf } from '../../../rules/scrub/published.ts';
 import { scrubbed } from '../../../rules/scrub/stream.ts';
 import { scrubV1 } from '../../../rules/scrub/v1.ts';
 import { OVERLAP, WINDOW } from '../../../rules/windows.ts';
-import { type Cid, digestOf, link } from '../../../store/format/cid.ts';
-import { type Blocks, collect, derive, evidenceOf, openBlocks, receiptOf, seeded } from '../kit.ts';
+import { cidOf, digestOf, evidence, link } from '../../../store/format/cid.ts';
+import { type Blocks, collect, derive, evidenceOf, openBlocks, receiptOf, seeded, studyOf } from '../kit.ts';
 
 const KEY = `AK${'IA'}Q3EGRV7N5XKJ2M4P`;
 
@@ -173,8 +176,20 @@ t.test('scrubbing is a fixed point for any text, and independent of chunks', asy
   );
 });
 
-function receipt(blocks: Blocks) {
-  const start = blocks.raw('a start');
+/** A receipt with a file of each kind, of a run under a study that withholds these kinds. */
+function receipt(
+  blocks: Blocks,
+  withheld: readonly string[] = [],
+  session = `in /tmp/run-Ab3/ws with ${KEY}\n`,
+) {
+  const name = link(blocks.raw('a name'));
+  const none = { kind: 'condition', v: 1, name: 'none', source: { type: 'none' }, parameters: {}, tools: [] };
+  const study = blocks.record({ ...studyOf(blocks, [blocks.record(none)]), withheld });
+  const isolation = { network: 'none', limits: [] };
+  const start = blocks.record({
+    ...{ kind: 'start', v: 1, plan: name, arm: 'none', attempt: 1, study: link(study) },
+    ...{ token: '0'.repeat(32), executor: 'none', isolation },
+  });
   const facts = { replacements: RUN, note: 'kept at /tmp/run-Ab3/ws' };
   const exchange = blocks.record({
     kind: 'exchange',
@@ -186,12 +201,12 @@ function receipt(blocks: Blocks) {
     response: evidenceOf(blocks, '{"ok":true}'),
     status: 200,
   });
-  return blocks.record(
+  const receipt = blocks.record(
     receiptOf(start, {
       exchanges: [link(exchange)],
       natives: [
         { name: 'report', bytes: evidenceOf(blocks, 'forged') },
-        { name: 'session.jsonl', bytes: evidenceOf(blocks, `in /tmp/run-Ab3/ws with ${KEY}\n`) },
+        { name: 'session.jsonl', bytes: evidenceOf(blocks, session) },
       ],
       report: evidenceOf(blocks, 'ok 1\n'),
       surface: evidenceOf(blocks, '{"workspacePath":"/tmp/run-Ab3/ws"}'),
@@ -199,12 +214,16 @@ function receipt(blocks: Blocks) {
       hostFacts: evidenceOf(blocks, JSON.stringify(facts)),
     }),
   );
+  return { receipt, study };
 }
+
+const heldOf = (value: Full<Scrub>) =>
+  value.files.flatMap((file) => ('held' in file ? [[file.name, file.held]] : []));
 
 t.test('a receipt’s evidence is listed by name, ours first, with what was replaced', async (t) => {
   const blocks = openBlocks();
-  const cid = receipt(blocks);
-  const { value } = await derive(blocks, scrubV1, { inputs: { receipt: cid } });
+  const inputs = receipt(blocks);
+  const { value } = await derive(blocks, scrubV1, { inputs });
   t.same(
     value.files.map(({ name, replaced }) => [name, replaced]),
     [
@@ -218,57 +237,147 @@ t.test('a receipt’s evidence is listed by name, ours first, with what was repl
       ['session.jsonl', 2],
     ],
   );
+  t.same(heldOf(value), []);
   for (const file of value.files)
-    t.equal(file.replaced === 0, `sha256:${digestOf(file.scrubbed['/'])}` === file.original, file.name);
-  const facts = replacementsOf(await blocks.reader.get(value.files[2]!.scrubbed['/']));
+    t.equal(file.replaced === 0, `sha256:${digestOf(blockOf(file.scrubbed))}` === file.original, file.name);
+  const facts = replacementsOf(await blocks.reader.get(blockOf(value.files[2]!.scrubbed)));
   t.same(facts, [], 'the published host facts hold no host path');
-  t.same(await scrubV1.bind({ cid, value: await blocks.view.record(cid) }, blocks.view), [
-    { inputs: { receipt: cid } },
-  ]);
+  const subject = { cid: inputs.receipt, value: await blocks.view.record(inputs.receipt) };
+  t.same(
+    await scrubV1.bind(subject, blocks.view),
+    [{ inputs }],
+    'under the study version that the start names',
+  );
 });
 
-async function recheck(blocks: Blocks, cid: Cid, recorded: Full<Scrub>, withheld: readonly string[]) {
+t.test('what the study withholds is scrubbed and linked by nothing, by kind and not by name', async (t) => {
+  const KINDS: Record<string, unknown[]> = {
+    'source-tree': [],
+    removed: [],
+    trajectories: [],
+    natives: [
+      ['report', 'natives'],
+      ['session.jsonl', 'natives'],
+    ],
+    exchanges: [
+      ['exchange-1-request', 'exchanges'],
+      ['exchange-1-response', 'exchanges'],
+    ],
+    replies: [['reply-restore', 'replies']],
+    reports: [['report', 'reports']],
+    'host-facts': [['host-facts', 'host-facts']],
+  };
+  t.same(Object.keys(KINDS).sort(), [...WITHHOLDABLE].sort(), 'every kind of the closed list');
+  for (const [kind, held] of Object.entries(KINDS)) {
+    const blocks = openBlocks();
+    const { value, cid } = await derive(blocks, scrubV1, { inputs: receipt(blocks, [kind]) });
+    t.same(heldOf(value), held, kind);
+    const { links, evidence } = referencesOf(await blocks.view.record(cid));
+    for (const file of value.files.filter((each) => 'held' in each)) {
+      t.notOk(
+        links.some((each) => each.cid === blockOf(file.scrubbed)),
+        'no link leads there',
+      );
+      t.ok(evidence.includes(file.scrubbed as never), 'the store that made it keeps the bytes');
+    }
+  }
+});
+
+t.test(
+  'what is only found once it is decoded is held back by hygiene, and the study’s kind goes first',
+  async (t) => {
+    const encoded = `{"data":"${Buffer.from(`key ${KEY} in a text that is long enough`).toString('base64')}"}\n`;
+    for (const [withheld, held] of [
+      [[], 'hygiene'],
+      [['natives'], 'natives'],
+    ] as const) {
+      const blocks = openBlocks();
+      const { value } = await derive(blocks, scrubV1, { inputs: receipt(blocks, withheld, encoded) });
+      t.same(heldOf(value).at(-1), ['session.jsonl', held]);
+    }
+  },
+);
+
+type Bound = ReturnType<typeof receipt>;
+
+async function recheck(blocks: Blocks, inputs: Bound, recorded: Full<Scrub>, withheld: readonly string[]) {
   const part = openBlocks();
   for (const [digest, bytes] of blocks.map) if (!withheld.includes(digest)) part.map.set(digest, bytes);
-  const inputs = await loadInputs(scrubV1.needs, { inputs: { receipt: cid } }, part.reader);
+  const loaded = await loadInputs(scrubV1.needs, { inputs: { ...inputs } }, part.reader);
   const { kind, v, derivation, ...body } = recorded;
-  return { again: await scrubV1.recheck!(body, inputs as never, { ...part, parameters: {} }), body };
+  return { again: await scrubV1.recheck!(body, loaded as never, { ...part, parameters: {} }), body };
 }
+
+const put = (value: Full<Scrub>, i: number, over: object) =>
+  value.files.map((file, at) => (at === i ? { ...file, ...over } : file));
 
 t.test('the record is had back from what was published alone; anything else differs', async (t) => {
   const blocks = openBlocks();
-  const cid = receipt(blocks);
-  const { value } = await derive(blocks, scrubV1, { inputs: { receipt: cid } });
+  const inputs = receipt(blocks);
+  const { value } = await derive(blocks, scrubV1, { inputs });
   const originals = value.files
     .filter(({ replaced }) => replaced > 0)
     .map(({ original }) => original.slice(7));
-  const published = await recheck(blocks, cid, value, originals);
+  const published = await recheck(blocks, inputs, value, originals);
   t.same(published.again, { body: published.body, withheld: 0 });
-  const whole = await recheck(blocks, cid, value, []);
+  const whole = await recheck(blocks, inputs, value, []);
   t.same(whole.again, { body: whole.body, withheld: 0 });
 
   const native = value.files[7]!;
-  const gone = await recheck(blocks, cid, value, [...originals, digestOf(native.scrubbed['/'])]);
-  t.same(gone.again, { body: gone.body, withheld: 1 }, 'a published file that hygiene withholds is counted');
+  const gone = recheck(blocks, inputs, value, [...originals, digestOf(blockOf(native.scrubbed))]);
+  await t.rejects(gone, { code: 'E_NOT_FOUND' }, 'a published file that is missing is not withheld');
 
-  const differs = async (files: unknown[], what: string) => {
-    const { again, body } = await recheck(blocks, cid, { ...value, files } as never, originals);
+  const differs = async (files: unknown[], what: string, without: readonly string[] = []) => {
+    const { again, body } = await recheck(blocks, inputs, { ...value, files } as never, [
+      ...originals,
+      ...without,
+    ]);
     t.notSame(again.body, body, what);
   };
-  const put = (i: number, over: object) =>
-    value.files.map((file, at) => (at === i ? { ...file, ...over } : file));
-  await differs(put(7, { scrubbed: link(blocks.raw(`still ${KEY}`)) }), 'published bytes that hold a secret');
-  await differs(put(0, { scrubbed: link(blocks.raw('ok 2\n')) }), 'other bytes where nothing was replaced');
-  await differs(put(7, { replaced: 0 }), 'a count of nothing over changed bytes');
-  await differs(put(0, { replaced: 1 }), 'a count over bytes that are the same');
+  await differs(
+    put(value, 7, { scrubbed: link(blocks.raw(`still ${KEY}`)) }),
+    'published bytes that hold a secret',
+  );
+  await differs(
+    put(value, 0, { scrubbed: link(blocks.raw('ok 2\n')) }),
+    'other bytes where nothing was replaced',
+  );
+  await differs(put(value, 7, { replaced: 0 }), 'a count of nothing over changed bytes');
+  await differs(put(value, 0, { replaced: 1 }), 'a count over bytes that are the same');
   await differs(value.files.slice(0, -1), 'a file left out');
-  await differs(put(7, { name: 'other' }), 'another name');
+  await differs(put(value, 7, { name: 'other' }), 'another name');
+  const digest = digestOf(blockOf(native.scrubbed));
+  const claimed = (held: string) => put(value, 7, { scrubbed: evidence(digest), held });
+  await differs(claimed('natives'), 'held back under a kind that the study does not withhold', [digest]);
+  await differs(claimed('hygiene'), 'held back by hygiene, and the bytes are here and fine');
 });
+
+t.test('held files are had back as far as they go, and counted', async (t) => {
+  const blocks = openBlocks();
+  const inputs = receipt(blocks, ['natives', 'host-facts']);
+  const { value } = await derive(blocks, scrubV1, { inputs });
+  const away = value.files.flatMap((file) => [
+    file.original.slice(7),
+    ...('held' in file ? [digestOf(blockOf(file.scrubbed))] : []),
+  ]);
+  const missing = away.filter((digest) => !KEPT.has(digest));
+  const { again, body } = await recheck(blocks, inputs, value, missing);
+  t.same(again, { body, withheld: 3 });
+  const lie = { ...value, files: put(value, 7, { held: 'hygiene' }) };
+  const other = await recheck(blocks, inputs, lie as never, missing);
+  t.notSame(other.again.body, other.body, 'another reason than the study gives');
+});
+
+/** Originals that are published as they are. */
+const KEPT: ReadonlySet<string> = new Set(
+  ['ok 1\n', '{}', '{"ok":true}'].map((text) => digestOf(cidOf('raw', Buffer.from(text)))),
+);
 
 t.test('host facts that cannot be read are refused', async (t) => {
   const blocks = openBlocks();
+  const { study } = receipt(blocks);
   const bad = blocks.record(receiptOf(blocks.raw('s'), { hostFacts: evidenceOf(blocks, 'no JSON') }));
-  t.match((await derive(blocks, scrubV1, { inputs: { receipt: bad } })).value, {
+  t.match((await derive(blocks, scrubV1, { inputs: { receipt: bad, study } })).value, {
     refused: { code: 'E_RULE_INPUT' },
   });
 });

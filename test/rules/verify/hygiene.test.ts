@@ -1,6 +1,6 @@
 /** What may not be published, in whatever it is wrapped. Shapes are put together here: no file holds one. */
 import t from 'tap';
-import { findingsIn } from '../../../rules/verify/hygiene.ts';
+import { findingsIn } from '../../../rules/hygiene/find.ts';
 
 const HOME = ['', 'home'].join('/');
 const token = ['gh', 'p_', 'a1B2'.repeat(9)].join('');

@@ -3,7 +3,7 @@
  * started, and prints `N passed, N failed` last.
  *   node test/run.mjs [part of a path ...]   the tests, or those whose path holds one of the parts
  *   node test/run.mjs vectors                rewrites test/vectors from the code
- *   node test/run.mjs bench                  runs test/bench
+ *   node test/run.mjs bench [part ...]       runs test/bench, or those whose name holds one of the parts
  * ASHLAR_TEST_INSTALL_ENGINE=1 may install and start a container engine; ASHLAR_TEST_WITHOUT_DOCKER=1 and
  * ASHLAR_TEST_WITHOUT_BWRAP=1 leave out `*.docker.test.ts` and `*.bwrap.test.ts`, and the last line says so.
  */
@@ -16,7 +16,7 @@ import { needBubblewrap, needEngine } from './tools/engine.mjs';
 import { runFiles, stopFiles, testFiles } from './tools/files.mjs';
 
 const NEEDS = { docker: 'ASHLAR_TEST_WITHOUT_DOCKER', bwrap: 'ASHLAR_TEST_WITHOUT_BWRAP' };
-const needing = (need) => (file) => file.endsWith(`.${need}.test.ts`);
+const needing = (need) => (file) => file.endsWith(`.${need}.test.ts`) || file.endsWith(`.${need}.ts`);
 
 async function test(parts) {
   const left = Object.keys(NEEDS).filter((need) => env[NEEDS[need]] === '1');
@@ -41,14 +41,22 @@ async function test(parts) {
   }
 }
 
-function bench() {
+async function bench(parts) {
   const names = readdirSync(join(root, 'test/bench'))
-    .filter((name) => name.endsWith('.ts'))
+    .filter(
+      (name) => name.endsWith('.ts') && (parts.length === 0 || parts.some((part) => name.includes(part))),
+    )
     .sort();
-  for (const name of names) {
-    const file = join(root, 'dist/test/bench', name.replace(/\.ts$/, '.js'));
-    const { status } = spawnSync(execPath, [file], { cwd: root, stdio: 'inherit' });
-    if (status !== 0) throw new Error(`test/bench/${name} ended with ${status}`);
+  const engine = names.some(needing('docker')) ? await needEngine() : undefined;
+  if (engine) env.DOCKER_HOST = engine.host;
+  try {
+    for (const name of names) {
+      const file = join(root, 'dist/test/bench', name.replace(/\.ts$/, '.js'));
+      const { status } = spawnSync(execPath, [file], { cwd: root, stdio: 'inherit' });
+      if (status !== 0) throw new Error(`test/bench/${name} ended with ${status}`);
+    }
+  } finally {
+    await engine?.stop();
   }
 }
 
@@ -57,7 +65,7 @@ async function main([mode, ...more]) {
   install();
   if (mode === 'vectors' || mode === 'bench') {
     build();
-    if (mode === 'bench') return bench();
+    if (mode === 'bench') return bench(more);
     const { writeVectors } = await import(join(root, 'dist/test/tools/vectors.js'));
     return writeVectors();
   }

@@ -218,8 +218,11 @@ function openSandbox(
   const read = async (which: 0 | 1, emit: Emit) => {
     await seat.stop();
     const mounts = [volumes.workspace, volumes.home];
-    listings ??= listVolumes(engine, { image: images.tools, mounts, labels });
-    const listing = (await listings)[which] as Listing;
+    // The archive is read while the lister starts; whoever waits for the list hears of its fault.
+    const listed = listings ?? listVolumes(engine, { image: images.tools, mounts, labels });
+    listed.catch(() => undefined);
+    listings = listed;
+    const listing = async () => (await listed)[which] as Listing;
     const { target } = mounts[which] as Mount;
     return treeOfTar(await engine.getArchive(volumes.holder, target), listing, emit);
   };

@@ -91,10 +91,10 @@ interface Node {
   readonly children: Map<string, Node>;
 }
 
-/** The tree in an archive of one folder. O(bytes); memory O(entries). */
+/** The tree in an archive of one folder; the listing is asked for once the archive is read. O(bytes); memory O(entries). */
 export async function treeOfTar(
   archive: AsyncIterable<Uint8Array>,
-  listing: Listing,
+  listing: () => Promise<Listing>,
   emit: Emit,
 ): Promise<{ mode: number; tree: Cid }> {
   const emitter = openEmitter(emit);
@@ -113,11 +113,12 @@ export async function treeOfTar(
     parent.children.set(key(last), await readNode(tar, last, root as Node, emitter));
   }
   if (root === undefined) damaged(new Uint8Array(), 'an archive without its folder');
-  for (const path of listing.sockets) {
+  const { sockets, count: listed } = await listing();
+  for (const path of sockets) {
     count += 1;
     addSocket(root, splitPath(Buffer.from(path, 'hex')));
   }
-  if (count !== listing.count) damaged(new Uint8Array(), `${count} entries read, ${listing.count} listed`);
+  if (count !== listed) damaged(new Uint8Array(), `${count} entries read, ${listed} listed`);
   const tree = await emitFolder(root, emitter);
   await emitter.done();
   return { mode: root.mode, tree };

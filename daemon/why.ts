@@ -4,7 +4,9 @@
  */
 
 import { isRefused } from '../rules/contracts/kit.ts';
+import { exploreV1, whyNot } from '../rules/explore/v1.ts';
 import { certificateFor } from '../rules/pair/v1.ts';
+import { keyFor } from '../rules/rule.ts';
 import { viewAs } from '../rules/runs.ts';
 import { type Progress, progressOf } from '../rules/schedule/progress.ts';
 import type { Cid } from '../store/format/cid.ts';
@@ -35,13 +37,48 @@ export interface Why {
   readonly detail: string;
 }
 
-/** Answers for a plan or a study. Throws E_NOT_FOUND, E_KIND. */
+/**
+ * Answers for a plan or a study; for a challenge, fixture or certificate, about the exploration that may follow from it.
+ * Throws E_NOT_FOUND, E_KIND.
+ */
 export async function why(store: Store, cid: Cid): Promise<readonly Why[]> {
   const kind = await store.kindOf(cid);
   if (kind === 'plan') return [await whyPlan(store, cid)];
   if (kind === 'study') return whyStudy(store, cid);
   if (kind === null) fail('E_NOT_FOUND', { where: cid, wanted: 'a plan or a study' });
+  if (kind === 'certificate') return whyExplore(store, cid);
+  if (kind === 'fixture' || kind === 'challenge') return whyFrozen(store, cid, kind);
   return [{ subject: cid, reason: 'no-match', detail: `no run follows from a ${kind} by itself` }];
+}
+
+/** A fixture or a challenge: each certificate of it; without one, nothing can follow. */
+async function whyFrozen(store: Store, cid: Cid, kind: 'fixture' | 'challenge'): Promise<Why[]> {
+  const view = viewOf(store);
+  const explore = kind === 'fixture' ? (await viewAs('fixture', cid, view)).explore : null;
+  if (explore === undefined)
+    return [{ subject: cid, reason: 'no-match', detail: 'the fixture asks for no exploration' }];
+  const answers: Why[] = [];
+  for (const certificate of await view.linkers(cid, 'certificate'))
+    answers.push(...(await whyExplore(store, certificate)));
+  const other = kind === 'fixture' ? 'challenge that it serves' : 'fixture that serves it';
+  const detail = `no certificate: no ${other} is frozen, or its corpus was refused`;
+  return answers.length > 0 ? answers : [{ subject: cid, reason: 'missing-input', detail }];
+}
+
+/** What the rule lacks, or what its study says. */
+async function whyExplore(store: Store, cid: Cid): Promise<readonly Why[]> {
+  const view = viewOf(store);
+  const value = await viewAs('certificate', cid, view);
+  const lack = await whyNot(value, view);
+  if (lack !== undefined) return [{ subject: cid, ...lack }];
+  const answers: Why[] = [];
+  for (const binding of await exploreV1.bind({ cid, value }, view)) {
+    const study = await view.derived(keyFor(exploreV1, binding));
+    const detail = 'the rule has not been applied yet: run or daemon does';
+    if (study === undefined) answers.push({ subject: cid, reason: 'ready', detail });
+    else answers.push(...(await whyStudy(store, study)));
+  }
+  return answers;
 }
 
 async function whyStudy(store: Store, cid: Cid): Promise<Why[]> {
@@ -62,12 +99,8 @@ async function whyPlan(store: Store, cid: Cid): Promise<Why> {
   const view = viewOf(store);
   const plan = await viewAs('plan', cid, view);
   if (isRefused(plan)) {
-    const certified = !plan.refused.detail.includes('certificate');
-    return {
-      subject: cid,
-      reason: certified ? 'not-validated' : 'not-certified',
-      detail: plan.refused.detail,
-    };
+    const { detail } = plan.refused;
+    return { subject: cid, reason: gateOf(detail), detail };
   }
   const standing = await standingOf(store, plan.shared.family['/']);
   if (!standing.plans.some((each) => each.cid === cid)) {
@@ -84,6 +117,12 @@ async function whyPlan(store: Store, cid: Cid): Promise<Why> {
     return { subject: cid, reason: 'budget-gate', detail };
   }
   return { subject: cid, ...answerFor(progress) };
+}
+
+/** Which gate of the pair rule is shut. */
+function gateOf(detail: string): Why['reason'] {
+  if (detail.includes('at certificate')) return 'not-certified';
+  return detail.includes('at condition') ? 'missing-input' : 'not-validated';
 }
 
 /** What a plan's progress says, in the words of the list. */

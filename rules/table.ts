@@ -12,6 +12,7 @@ import type { Derivation } from './contracts/kit.ts';
 import { corpusV1 } from './corpus/v1.ts';
 import { deliverV1 } from './deliver/v1.ts';
 import { eligibleV1 } from './eligible/v1.ts';
+import { exploreV1 } from './explore/v1.ts';
 import { gradeV1 } from './grade/v1.ts';
 import { outcomeV1 } from './outcome/v1.ts';
 import { pairV1 } from './pair/v1.ts';
@@ -29,6 +30,7 @@ export const RULES: readonly Rule[] = [
   redactV1,
   corpusV1,
   certifyV1,
+  exploreV1,
   pairV1,
   auditV1,
   scrubV1,

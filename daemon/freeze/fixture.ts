@@ -14,6 +14,7 @@ import type { Store } from '../../store/store.ts';
 import type { Trigger } from '../trigger.ts';
 import { below, readAuthored, readBytes } from './authored.ts';
 import { importCorpus } from './corpus.ts';
+import { authoredAgent, authoredCondition, recordAgent, recordCondition } from './small.ts';
 
 const authored = z.strictObject({
   v: z.literal(1),
@@ -25,6 +26,14 @@ const authored = z.strictObject({
   evidence: portablePath(),
   /** For the author: where each lesson stands. */
   lessons: portablePath().optional(),
+  /** Agent and conditions of an exploratory study that follows by itself once this fixture is certified. */
+  explore: z
+    .strictObject({
+      agent: authoredAgent,
+      conditions: z.array(authoredCondition).min(1),
+      epochs: z.int().min(1),
+    })
+    .optional(),
   graphs: map(
     graphArm.omit({ state: true, surface: true }).extend({
       state: portablePath(),
@@ -59,6 +68,7 @@ export async function freezeFixture(inputs: FixtureInputs, folder: string): Prom
     evidence,
     lessons: _,
     graphs,
+    explore,
     ...read
   } = await readAuthored(join(folder, 'fixture.json'), authored);
   const frozen: Record<string, unknown> = {};
@@ -73,8 +83,19 @@ export async function freezeFixture(inputs: FixtureInputs, folder: string): Prom
     corpus: link(await sourceCorpus(inputs, source)),
     evidence: link(await evidenceCorpus(inputs, below(folder, evidence))),
     graphs: frozen,
+    ...(explore === undefined ? {} : { explore: await frozenExplore(store, explore, folder) }),
   };
   return (await store.record(record as unknown as Value)).cid;
+}
+
+async function frozenExplore(
+  store: Store,
+  { agent, conditions, epochs }: NonNullable<z.infer<typeof authored>['explore']>,
+  folder: string,
+) {
+  const frozen: Cid[] = [];
+  for (const each of conditions) frozen.push(await recordCondition(store, each));
+  return { agent: link(await recordAgent(store, agent, folder)), conditions: frozen.map(link), epochs };
 }
 
 type Source = z.infer<typeof authored>['source'];

@@ -3,7 +3,7 @@
  * condition and nothing else.
  * Promises: the inputs are the family's first study and never a later version, so an amendment adds or withdraws plans
  * and never re-identifies one that stays. A plan is refused (E_GATE) while a finding of its certificate is not
- * accepted, or while the validation matrix is not full under the study's executor and images.
+ * accepted, while a condition names a graph that its fixture lacks, or while the validation matrix is not full under the study's executor and images.
  */
 import { type Cid, link } from '../../store/format/cid.ts';
 import { encode, type Value } from '../../store/format/codec.ts';
@@ -11,6 +11,7 @@ import { fail } from '../../store/format/errors.ts';
 import { acceptable } from '../certify/v1.ts';
 import type { Challenge } from '../contracts/challenge.ts';
 import type { Condition } from '../contracts/condition.ts';
+import type { Fixture } from '../contracts/fixture.ts';
 import type { Study } from '../contracts/study.ts';
 import type { Validation } from '../contracts/validation.ts';
 import { sameVerdict } from '../outcome/verdict.ts';
@@ -50,6 +51,7 @@ export const pairV1 = defineRule({
       full(certificate),
       acceptances.map(({ value }) => value),
     );
+    for (const { value } of conditions) checkGraph(value, fixture.value);
     if (study.value.stage !== 'exploratory') checkMatrix(study.value, challenge.value, validations);
     const epoch = io.parameters.epoch;
     if (typeof epoch !== 'number') fail('E_RULE_INPUT', { where: 'pair', wanted: 'an epoch' });
@@ -130,6 +132,16 @@ function checkCertificate(...[certificate, acceptances]: Parameters<typeof accep
   if (open === undefined) return;
   const found = `${more.length + 1} open findings, first ${open.kind} at ${open.surface} ${open.path}`;
   fail('E_GATE', { where: 'certificate', wanted: 'no open finding', found });
+}
+
+function checkGraph({ name, graph }: Condition, { graphs }: Fixture): void {
+  if (graph === undefined || Object.hasOwn(graphs, graph)) return;
+  const known = Object.keys(graphs).sort().join(', ') || 'none';
+  fail('E_GATE', {
+    where: `condition ${name}`,
+    wanted: `a graph of the fixture: ${known}`,
+    found: graph,
+  });
 }
 
 function checkMatrix(study: Study, challenge: Challenge, validations: readonly Input<Validation>[]): void {

@@ -37,6 +37,8 @@ function checkVersions(
   }
   for (const { index, value } of later) {
     if (value.family?.['/'] !== first?.cid) faults.add('order', `leaf ${index}`, 'a study of another family');
+    if (first?.value.derivation !== undefined && value.stage !== 'exploratory')
+      faults.add('order', `leaf ${index}`, `an exploration of a fixture becomes ${value.stage}`);
   }
   for (const { index, value } of amendments) {
     const after = studies.find(({ cid }) => cid === value.after['/'])?.value;

@@ -117,6 +117,8 @@ export interface Lab {
 export interface LabOptions {
   readonly cases: readonly Case[];
   readonly executor?: ExecutorName;
+  /** What the fixture asks for: an exploration of every case, with the product of the first. */
+  readonly explore?: { readonly arms: readonly Arm[]; readonly epochs: number };
   /** Under which executors the solutions are validated before the studies are registered; default: not at all. */
   readonly validated?: boolean;
   /** For docker: made once for several labs. */
@@ -304,8 +306,15 @@ async function register(root: string, lab: Opened, options: LabOptions): Promise
   return studies;
 }
 
-async function fixtureOf(root: string, { store, trigger }: Opened, { cases }: LabOptions): Promise<Cid> {
+async function fixtureOf(
+  root: string,
+  { store, trigger }: Opened,
+  { cases, explore }: LabOptions,
+): Promise<Cid> {
+  const [first] = cases;
+  put(root, 'fixture/system.md', 'You work on a small program.\n');
   put(root, 'fixture/fixture.json', {
+    ...(explore === undefined || first === undefined ? {} : { explore: exploreOf(first, explore) }),
     v: 1,
     id: 'greeter',
     serves: cases.map(({ name }) => name),
@@ -327,6 +336,10 @@ async function fixtureOf(root: string, { store, trigger }: Opened, { cases }: La
   const commit = buildRepository(join(root, 'repository'), repository).at(-1)?.commit ?? '';
   const corpus = async () => (await importCorpus(store, trigger, { repository, commit })).corpus;
   return freezeFixture({ store, trigger, corpus }, join(root, 'fixture'));
+}
+
+function exploreOf(of: Case, { arms, epochs }: NonNullable<LabOptions['explore']>): object {
+  return { agent: agentOf(of), conditions: arms.map((arm) => CONDITION[arm](of.name)), epochs };
 }
 
 async function validateCase({ store, engine }: Opened, { name }: Case, named: Map<string, Cid>) {
@@ -367,6 +380,17 @@ const CONDITION = {
   }),
 };
 
+const agentOf = (each: Case): object => ({
+  adapter: 'builtin',
+  version: '1',
+  model: 'scripted',
+  modelKind: each.modelKind ?? 'scripted',
+  parameters: {},
+  template: 'system.md',
+  tools: ['read', 'write', 'edit', 'list', 'run'],
+  limits: { turns: 9, maxOutputTokens: 1000, totalTokens: 100_000, outputBytes: 65_536, ...each.limits },
+});
+
 function studyOf(each: Case, { executor = 'none', validated }: LabOptions): object {
   const arms = each.arms ?? ['none'];
   return {
@@ -377,16 +401,7 @@ function studyOf(each: Case, { executor = 'none', validated }: LabOptions): obje
     pairs: [
       { challenge: each.name, fixture: 'greeter', arms: Object.fromEntries(arms.map((arm) => [arm, arm])) },
     ],
-    agent: {
-      adapter: 'builtin',
-      version: '1',
-      model: 'scripted',
-      modelKind: each.modelKind ?? 'scripted',
-      parameters: {},
-      template: 'system.md',
-      tools: ['read', 'write', 'edit', 'list', 'run'],
-      limits: { turns: 9, maxOutputTokens: 1000, totalTokens: 100_000, outputBytes: 65_536, ...each.limits },
-    },
+    agent: agentOf(each),
     epochs: each.epochs ?? 1,
     orderSeed: each.name,
     isolation: executor,

@@ -8,6 +8,7 @@ import { certifyV1 } from '../../rules/certify/v1.ts';
 import { certifyRunV1 } from '../../rules/certify-run/v1.ts';
 import type { Kind } from '../../rules/contracts/table.ts';
 import { corpusV1 } from '../../rules/corpus/v1.ts';
+import { exploreV1 } from '../../rules/explore/v1.ts';
 import { REDACTION_POLICY } from '../../rules/redact/patterns-v1.ts';
 import { redactV1 } from '../../rules/redact/v1.ts';
 import { scrubV1 } from '../../rules/scrub/v1.ts';
@@ -33,9 +34,16 @@ import {
   submodule,
   symlink,
 } from './kit.ts';
+import { agentOf, conditionOf, worldOf } from './pair/kit.ts';
 
 export async function vectors(): Promise<Vectors> {
-  const written = [...(await sources()), await audits(), await certificates(), ...(await runs())];
+  const written = [
+    ...(await sources()),
+    await audits(),
+    await certificates(),
+    await explorations(),
+    ...(await runs()),
+  ];
   return Object.fromEntries(written.map((each) => [`rules/${each.rule}-v${each.v}.json`, each]));
 }
 
@@ -51,11 +59,17 @@ type AnyRule = { readonly name: string; readonly v: number; readonly gives: Kind
 async function golden(
   blocks: Blocks,
   rule: AnyRule,
-  inputs: Record<string, Cid>,
+  inputs: Record<string, Cid | readonly Cid[]>,
+  parameters?: Record<string, number>,
 ): Promise<Golden & { cid: Cid }> {
   const given = Object.fromEntries([...blocks.map].sort().map(([digest, bytes]) => [digest, written(bytes)]));
-  const { cid, value } = await derive(blocks, rule, { inputs });
-  return { rule: rule.name, v: rule.v, inputs, cid, record: value as unknown as Json, blocks: given };
+  const { cid, value } = await derive(
+    blocks,
+    rule,
+    parameters === undefined ? { inputs } : { inputs, parameters },
+  );
+  const bound = { inputs: inputs as unknown as Json, ...(parameters === undefined ? {} : { parameters }) };
+  return { rule: rule.name, v: rule.v, ...bound, cid, record: value as unknown as Json, blocks: given };
 }
 
 function written(bytes: Uint8Array): Json {
@@ -137,6 +151,16 @@ async function certificates(): Promise<Golden> {
     graphs: { full: graphOf(blocks, ['prose on a control arm', HUNK], { branch: 'control' }) },
   });
   return golden(blocks, certifyV1, { challenge, fixture, corpus, evidence, policy });
+}
+
+async function explorations(): Promise<Golden> {
+  const blocks = openBlocks();
+  const conditions = ['memory', 'none'].map((name) => conditionOf(blocks, name));
+  const agent = agentOf(blocks);
+  const explore = { agent: link(agent), conditions: conditions.map(link), epochs: 3 };
+  const { challenge, fixture, certificate } = worldOf(blocks, { fixture: { explore } });
+  const inputs = { challenge, fixture, certificate, agent, conditions };
+  return golden(blocks, exploreV1, inputs, { epochs: 3 });
 }
 
 async function runs(): Promise<Golden[]> {

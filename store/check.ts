@@ -16,14 +16,14 @@ import { checkBlocks } from './check/blocks.ts';
 import { checkLogs } from './check/logs.ts';
 import type { Fault, OnFault } from './faults.ts';
 import { type Files, realFiles } from './files.ts';
-import { type Cid, type Digest, digestOf } from './format/cid.ts';
+import { type Cid, type Digest, digestOf, evidence } from './format/cid.ts';
 import { closure } from './format/closure.ts';
 import { isFault } from './format/errors.ts';
-import { folders, key, type Layout, layoutOf } from './keys.ts';
-import type { Log } from './log/log.ts';
+import { folders, isPulled, key, type Layout, layoutOf } from './keys.ts';
+import type { Line, Log } from './log/log.ts';
 import { readMarker } from './marker.ts';
-import { replay } from './replay.ts';
-import type { KindTable } from './store.ts';
+import { type OnFacts, replay } from './replay.ts';
+import type { KindTable, RecordFacts } from './store.ts';
 
 export interface CheckOptions {
   readonly kinds: KindTable;
@@ -44,7 +44,6 @@ export interface CheckReport {
 export async function checkStore(path: string, options: CheckOptions): Promise<CheckReport> {
   const files = options.files ?? realFiles;
   const layout = layoutOf(path);
-  readMarker(files, layout);
   const faults: Fault[] = [];
   const named = new Set<string>();
   const onFault: OnFault = (fault) => {
@@ -54,11 +53,23 @@ export async function checkStore(path: string, options: CheckOptions): Promise<C
     faults.push(fault);
     options.onFault?.(fault);
   };
+  const storeId = checkMarker(files, layout, onFault);
   checkNames(files, layout, onFault);
   const index = memoryIndex();
   const { blocks, bytes, bad } = await checkBlocks(files, layout, openPlaces(index), onFault);
-  const leaves = await checkRecords({ files, layout, index, kinds: options.kinds, onFault, bad });
+  const leaves = await checkRecords({ files, layout, index, kinds: options.kinds, onFault, bad, storeId });
   return { faults, blocks, bytes, leaves };
+}
+
+/** The store's id; null where the marker does not read. Throws E_STORE_FORMAT. */
+function checkMarker(files: Files, layout: Layout, onFault: OnFault): string | null {
+  try {
+    return readMarker(files, layout).id;
+  } catch (error) {
+    if (!isFault(error, 'E_STORE_DAMAGED')) throw error;
+    onFault({ kind: 'damaged', where: 'ashlar.json', found: error.message });
+    return null;
+  }
 }
 
 /** `host.json` says what the machine offers to whoever works on this store; it is its owner's, and no part of it. */
@@ -80,10 +91,19 @@ interface Looking {
   readonly onFault: OnFault;
   /** Blocks that are in the report already. */
   readonly bad: ReadonlySet<Digest>;
+  readonly storeId: string | null;
 }
 
 /** Logs, the records behind their leaves, what those link to, and the catalog beside what it should be. */
-async function checkRecords({ files, layout, index, kinds, onFault, bad }: Looking): Promise<number> {
+async function checkRecords({
+  files,
+  layout,
+  index,
+  kinds,
+  onFault,
+  bad,
+  storeId,
+}: Looking): Promise<number> {
   // checkBlocks has named what is wrong in the segments.
   const silent: OnFault = () => undefined;
   const blocks = await openBlocks({
@@ -93,10 +113,11 @@ async function checkRecords({ files, layout, index, kinds, onFault, bad }: Looki
     writable: false,
     onFault: silent,
   });
-  const logs = await checkLogs(files, layout, onFault);
+  const logs = await checkLogs({ files, layout, storeId, onFault });
   try {
     const catalog = await openCatalog(index);
-    await replay({ catalog, blocks, kinds, onFault }, logs);
+    const onFacts: OnFacts = (line, log, facts) => checkEvidence(blocks, onFault, { line, log, facts });
+    await replay({ catalog, blocks, kinds, onFault, onFacts }, logs);
     await checkClosures(catalog, blocks, onFault);
     const unnamed: OnFault = (fault) => {
       if (!bad.has(lastPart(fault.where, '/') as Digest)) onFault(fault);
@@ -107,6 +128,26 @@ async function checkRecords({ files, layout, index, kinds, onFault, bad }: Looki
     for (const log of logs as readonly Log[]) log.close();
     await blocks.close();
   }
+}
+
+/** What the store that made a record required of it: evidence is followed by nobody else. */
+function checkEvidence(blocks: Blocks, onFault: OnFault, { line, log, facts }: Entered): void {
+  if (isPulled(log.name) || line.leaf === null || line.leaf.imported === true) return;
+  const { kind, cid } = line.leaf;
+  for (const digest of facts.evidence)
+    if (!blocks.hasDigest(digest))
+      onFault({
+        kind: 'missing',
+        where: evidence(digest),
+        wanted: `evidence of ${kind} ${cid}`,
+        found: 'nothing',
+      });
+}
+
+interface Entered {
+  readonly line: Line;
+  readonly log: Log;
+  readonly facts: RecordFacts;
 }
 
 /** Everything that a record links to is there, all the way down. */

@@ -11,6 +11,7 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
   promises,
@@ -18,6 +19,7 @@ import {
   read as readLater,
   readSync,
   renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writev,
@@ -52,6 +54,7 @@ export interface Files {
   sync(fd: number): Promise<void>;
   truncate(fd: number, size: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
+  /** A file, or a folder with all that is in it; none is fine. */
   remove(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
 }
@@ -181,6 +184,11 @@ function syncFolder(path: string): void {
   }
 }
 
+function removeAny(path: string): void {
+  if (lstatSync(path).isDirectory()) rmSync(path, { recursive: true });
+  else unlinkSync(path);
+}
+
 /** Paths of open descriptors: a fault names a file, not a number. */
 const names = new Map<number, string>();
 const nameOf = (fd: number): string => names.get(fd) ?? `descriptor ${fd}`;
@@ -214,7 +222,7 @@ export const realFiles: Files = {
   sync: (fd) => attemptLater(nameOf(fd), () => datasyncLater(fd)),
   truncate: async (fd, size) => attempt(nameOf(fd), () => ftruncateSync(fd, size)),
   rename: async (from, to) => attempt(to, () => renameSync(from, to)),
-  remove: async (path) => void orNull(path, () => unlinkSync(path)),
+  remove: async (path) => void orNull(path, () => removeAny(path)),
   syncFolder: async (path) => attempt(path, () => syncFolder(path)),
 };
 

@@ -15,7 +15,7 @@
  *   quarantine/                     what was torn or damaged, kept
  */
 import { join } from 'node:path';
-import type { Cid, Digest } from './format/cid.ts';
+import { type Cid, type Digest, isCid } from './format/cid.ts';
 import { random, sha256Hex } from './format/crypto.ts';
 
 /** Version of all that this file spells. */
@@ -70,18 +70,20 @@ export function layoutOf(root: string): Layout {
     segment: (number) => at('segments', `${String(number).padStart(8, '0')}.car`),
     bigBlock: (digest) => at('big', digest),
     bigLeaves: (digest) => at('big', `${digest}.leaves`),
-    log: (name) => ({
-      folder: at('logs', name),
-      origin: at('logs', name, 'origin'),
-      leaves: at('logs', name, 'leaves'),
-      hashes: at('logs', name, 'hashes'),
-      checkpoint: at('logs', name, 'checkpoint'),
-      vkey: at('logs', name, 'vkey'),
-    }),
+    log: (name) => logFilesIn(at('logs', name)),
     temporary: () => at('tmp', Buffer.from(random(16)).toString('hex')),
     quarantined: (name) => at('quarantine', name),
   };
 }
+
+export const logFilesIn = (folder: string): LogFiles => ({
+  folder,
+  origin: join(folder, 'origin'),
+  leaves: join(folder, 'leaves'),
+  hashes: join(folder, 'hashes'),
+  checkpoint: join(folder, 'checkpoint'),
+  vkey: join(folder, 'vkey'),
+});
 
 /** Folders that a store has from the start. */
 export const folders = (layout: Layout): readonly string[] => [
@@ -100,7 +102,11 @@ export function segmentNumber(name: string): number | null {
 
 /** Folder of a log made elsewhere. */
 export const pulledName = (origin: string): string => `pulled-${sha256Hex(Buffer.from(origin)).slice(0, 32)}`;
+export const isPulled = (name: string): boolean => name.startsWith('pulled-');
 export const STORE_LOG = 'store';
+/** Whether a folder of this name may be a log. */
+export const isLogName = (name: string): boolean =>
+  name === STORE_LOG || isCid(name) || /^pulled-[0-9a-f]{32}$/.test(name);
 
 /** Fixed width, so that keys sort by number. */
 const padded = (n: number): string => String(n).padStart(16, '0');
@@ -118,6 +124,7 @@ export const key = {
   leaf: (log: string, index: number) => `g/${log}/${padded(index)}`,
   logCursor: (log: string) => `c/log/${log}`,
   segmentCursor: 'c/segment',
+  flush: (segment: number, end: number) => `f/${padded(segment)}/${padded(end)}`,
   catalogId: 'c/id',
   sequence: 'c/sequence',
 } as const;
@@ -131,6 +138,9 @@ export const prefix = {
   linkersOfKind: (to: string, kind: string) => `l/${to}/${kind}/`,
   names: (start: string) => `n/${start}`,
   leaves: (log: string) => `g/${log}/`,
+  logCursors: 'c/log/',
+  flushes: 'f/',
+  flushesOf: (segment: number) => `f/${padded(segment)}/`,
 } as const;
 
 /** What stands after the last slash. */

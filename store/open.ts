@@ -6,6 +6,7 @@
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { agrees, setAsideLossy } from './agreement.ts';
 import { type Blocks, openBlocks } from './blocks/blocks.ts';
 import { openPlaces } from './blocks/places.ts';
 import { type Catalog, openCatalog } from './catalog/catalog.ts';
@@ -18,7 +19,7 @@ import { fail, isFault } from './format/errors.ts';
 import { folders, type Layout, layoutOf } from './keys.ts';
 import { createLogKey, type LogKey, loadLogKey, logKeyPath } from './log/key.ts';
 import { type LogSet, openLogs } from './log/logs.ts';
-import { type Marker, readMarker, writeMarker } from './marker.ts';
+import { holdsSomething, type Marker, readMarker, writeMarker } from './marker.ts';
 import { type Lock, lockOr, writeOwner } from './owner.ts';
 import { openRecords, type Records } from './records.ts';
 import { replay } from './replay.ts';
@@ -57,7 +58,9 @@ export async function initStore(
   mustTakeAStore(path);
   // Folders of ours without a marker are an init that was interrupted.
   const ours = new Set(folders(layout).map((folder) => basename(folder)));
-  if (files.list(path).some((name) => !ours.has(name)))
+  if (holdsSomething(files, layout)) readMarker(files, layout);
+  const holding = [layout.segments, layout.big, layout.logs].some((folder) => files.list(folder).length > 0);
+  if (holding || files.list(path).some((name) => !ours.has(name)))
     fail('E_STORE_EXISTS', {
       where: path,
       wanted: 'a new or empty folder',
@@ -121,7 +124,18 @@ interface Parts {
 
 async function assemble(parts: Parts): Promise<Store> {
   const { files, layout, lock } = parts;
-  const index = lock === null ? memoryIndex() : await openIndex(files, layout);
+  if (lock === null) return assembleWith(parts, memoryIndex());
+  try {
+    return await assembleWith(parts, await openIndex(files, layout));
+  } catch (error) {
+    if (!isFault(error, 'E_STORE_DAMAGED') || error.data.where !== layout.level) throw error;
+    // The catalog is no witness: one that does not read is set aside, and made again from blocks and logs.
+    await setAside(files, layout);
+    return assembleWith(parts, await openLevel(layout.level));
+  }
+}
+
+async function assembleWith(parts: Parts, index: Index): Promise<Store> {
   try {
     return await assembleOver(parts, index);
   } catch (error) {
@@ -136,9 +150,13 @@ async function openIndex(files: Files, layout: Layout): Promise<Index> {
     return await openLevel(layout.level);
   } catch (error) {
     if (!isFault(error, 'E_STORE_DAMAGED')) throw error;
-    await files.rename(layout.level, layout.quarantined(`level-${Buffer.from(random(8)).toString('hex')}`));
+    await setAside(files, layout);
     return openLevel(layout.level);
   }
+}
+
+async function setAside(files: Files, layout: Layout): Promise<void> {
+  await files.rename(layout.level, layout.quarantined(`level-${Buffer.from(random(8)).toString('hex')}`));
 }
 
 interface Assembled {
@@ -160,6 +178,7 @@ async function assembleOver(parts: Parts, index: Index): Promise<Store> {
   const catalog = await openCatalog(index);
   const logs = await openStoreLogs(parts, catalog, onFault);
   if (!agrees(catalog, logs)) await catalog.forget();
+  await setAsideLossy(catalog, logs);
   const { kinds, clock } = options;
   await replay({ catalog, blocks, kinds, onFault }, logs.all());
   const records = openRecords({ blocks, catalog, logs, kinds, clock });
@@ -173,6 +192,7 @@ async function assembleOver(parts: Parts, index: Index): Promise<Store> {
     async release() {
       await index.close();
       if (lock === null) return;
+      if (index.damaged()) await setAside(files, layout);
       // A hint that stays behind misleads nobody for long.
       await files.remove(layout.owner).catch(() => undefined);
       await lock.release();
@@ -180,7 +200,7 @@ async function assembleOver(parts: Parts, index: Index): Promise<Store> {
   });
 }
 
-function openStoreLogs(parts: Parts, catalog: Catalog, onFault: OnFault): Promise<LogSet> {
+async function openStoreLogs(parts: Parts, catalog: Catalog, onFault: OnFault): Promise<LogSet> {
   const { files, layout, marker, options, lock } = parts;
   return openLogs({
     files,
@@ -189,31 +209,11 @@ function openStoreLogs(parts: Parts, catalog: Catalog, onFault: OnFault): Promis
     key: keyOf(parts, options),
     writable: lock !== null,
     seen: catalog.seen,
+    entered: await catalog.entered(),
     onFault,
   });
 }
 
 function keyOf({ files, layout, lock }: Parts, options: OpenOptions): LogKey | null {
   return lock === null ? null : loadLogKey(files, options.logKey ?? logKeyPath(process.env), layout.root);
-}
-
-/** How many of the newest leaves of each log are looked up in the catalog at start-up. */
-const SAMPLE = 256;
-
-/** Whether the catalog knows the newest leaves that it says it has seen: LevelDB loses the newest keys first. */
-function agrees(catalog: Catalog, logs: LogSet): boolean {
-  for (const log of logs.all()) {
-    const { count } = catalog.seen(log.name);
-    if (count > log.size()) return false;
-    const from = Math.max(0, count - SAMPLE);
-    const offset = count === from ? null : catalog.offset(log.name, from);
-    if (count === from) continue;
-    if (offset === null) return false;
-    for (const line of log.lines({ count: from, offset })) {
-      if (line.index >= count) break;
-      const cid = line.leaf?.cid;
-      if (cid !== undefined && catalog.standing(cid) === null) return false;
-    }
-  }
-  return true;
 }

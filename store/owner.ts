@@ -5,6 +5,7 @@
  * Does not promise: that `owner.json` is true; it is a hint that a dead owner leaves behind.
  */
 
+import type { Index } from './catalog/index.ts';
 import { openLevel } from './catalog/level.ts';
 import { type Files, readWhole, writeDurably } from './files.ts';
 import { decode, encode, type Value } from './format/codec.ts';
@@ -22,14 +23,22 @@ export interface Lock {
 }
 
 /** Takes the lock, or null while another process (or this one) holds it. */
-export async function tryLock(layout: Layout): Promise<Lock | null> {
+export async function tryLock(files: Files, layout: Layout): Promise<Lock | null> {
   try {
-    const held = await openLevel(layout.lock);
+    const held = await openLevel(layout.lock).catch((error: unknown) => withoutContent(files, layout, error));
     return { release: () => held.close() };
   } catch (error) {
     if (isFault(error, 'E_STORE_BUSY')) return null;
     throw error;
   }
+}
+
+/** Nothing is ever stored there: what is damaged goes, but for the file `LOCK`, which is the lock itself. */
+async function withoutContent(files: Files, layout: Layout, error: unknown): Promise<Index> {
+  if (!isFault(error, 'E_STORE_DAMAGED')) throw error;
+  for (const name of files.list(layout.lock))
+    if (name !== 'LOCK') await files.remove(`${layout.lock}/${name}`);
+  return openLevel(layout.lock);
 }
 
 /**
@@ -44,7 +53,7 @@ export async function lockOr<T>(
 ): Promise<Lock | T> {
   let waited = 0;
   for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
-    const lock = await tryLock(layout);
+    const lock = await tryLock(files, layout);
     if (lock !== null) return lock;
     const owner = readOwner(files, layout);
     const instead = owner === null ? null : await meanwhile(owner);

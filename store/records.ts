@@ -11,7 +11,8 @@ import { type Cid, codecOf, type Digest, digestOf } from './format/cid.ts';
 import { decode, encodeBlock, type Value } from './format/codec.ts';
 import { fail, isFault } from './format/errors.ts';
 import { parseSnapshot, parseTree } from './format/tree.ts';
-import { isKind } from './log/leaf.ts';
+import { isPulled } from './keys.ts';
+import { isKind, type LocalLeaf } from './log/leaf.ts';
 import type { Log } from './log/log.ts';
 import type { LogSet } from './log/logs.ts';
 import { isNameValue, parseName } from './names.ts';
@@ -194,6 +195,7 @@ async function judge(
     const hint = 'Open the store again: it finds what was durable';
     fail('E_IO', { where: 'records', found: 'a write that failed before', hint, cause: state.broken });
   }
+  state.logs.mustBeSound();
   const facts = factsOf(state.kinds, value);
   if (!isKind(facts.kind))
     fail('E_CONTRACT', {
@@ -280,7 +282,7 @@ async function logFor(state: State, group: Group, value: Value, cid: Cid): Promi
 
 function mustTake(log: Log): Log {
   if (log.writable()) return log;
-  if (log.name.startsWith('pulled-'))
+  if (isPulled(log.name))
     fail('E_READ_ONLY', { where: log.origin, wanted: 'a log of this store', found: 'one that was pulled' });
   return fail('E_LOG_KEY', {
     where: log.origin,
@@ -317,7 +319,7 @@ async function commit(state: State, items: readonly Judged[]): Promise<void> {
     // Dying here: blocks without a leaf: no records. Putting the record again finishes the job.
     const log = (items[0] as Judged).log;
     const at = timeOf(state);
-    const lines = await log.append(items.map(({ cid, facts }) => ({ kind: facts.kind, cid, at })));
+    const lines = await log.append(items.map((item) => leafOf(item, at)));
     // Dying here: records that the catalog does not know; start-up enters them.
     const entries = items.map(({ call, cid, facts }, i) => {
       const line = lines[i];
@@ -334,6 +336,12 @@ async function commit(state: State, items: readonly Judged[]): Promise<void> {
     state.broken = error;
     for (const { call } of items) call.reject(error);
   }
+}
+
+/** Only the store log, which nobody else reads, says that a record was made elsewhere. */
+function leafOf({ cid, facts, call, log }: Judged, at: string): LocalLeaf {
+  const leaf = { kind: facts.kind, cid, at };
+  return call.imported && log.family === null ? { ...leaf, imported: true } : leaf;
 }
 
 /** Never before an earlier leaf, whatever the clock does: order in time is order of arrival. */

@@ -21,7 +21,7 @@ import { parseNote } from './format/note.ts';
 import { type Layout, type LogFiles, layoutOf } from './keys.ts';
 import { count, position } from './log/hashes.ts';
 import { readLeaf } from './log/leaf.ts';
-import { splitLines } from './log/logs.ts';
+import { splitLines } from './log/lines.ts';
 import { readMarker } from './marker.ts';
 import { tryLock } from './owner.ts';
 import type { NewBlock } from './store.ts';
@@ -51,7 +51,7 @@ export async function repairStore(path: string, options: RepairOptions = {}): Pr
   const files = options.files ?? realFiles;
   const layout = layoutOf(path);
   readMarker(files, layout);
-  const lock = await tryLock(layout);
+  const lock = await tryLock(files, layout);
   if (lock === null) fail('E_STORE_BUSY', { where: path, hint: 'Stop the daemon first' });
   try {
     const state: State = { files, layout, done: [], bad: new Set() };

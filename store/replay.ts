@@ -10,6 +10,7 @@ import type { Cid } from './format/cid.ts';
 import { decode, type Value } from './format/codec.ts';
 import { fail, isFault } from './format/errors.ts';
 import type { Reader } from './format/reader.ts';
+import { isPulled } from './keys.ts';
 import type { Line, Log, LogCursor } from './log/log.ts';
 import { isNameValue, nameFacts, parseName } from './names.ts';
 import type { KindTable, RecordFacts } from './store.ts';
@@ -42,7 +43,11 @@ export interface Replay {
   readonly blocks: Reader;
   readonly kinds: KindTable;
   readonly onFault: OnFault;
+  /** Told what each record that is read says of itself. */
+  readonly onFacts?: OnFacts;
 }
+
+export type OnFacts = (line: Line, log: Log, facts: RecordFacts) => void;
 
 /** Rows per catalog batch. */
 const BATCH = 1000;
@@ -95,20 +100,22 @@ function isBefore(a: Head, b: Head): boolean {
 }
 
 async function read(
-  { catalog, blocks, kinds, onFault }: Replay,
+  { catalog, blocks, kinds, onFault, onFacts }: Replay,
   log: Log,
   line: Line,
   batch: ReadonlySet<Cid>,
 ): Promise<Entry> {
   const { leaf, index } = line;
   if (leaf === null) return lost(log, line);
-  const standing = { ...leaf, log: log.name, index };
+  const { kind, cid, at } = leaf;
+  const standing = { kind, cid, at, log: log.name, index };
   if (batch.has(leaf.cid) || catalog.standing(leaf.cid) !== null)
     return entryOf(line, standing, { facts: null, value: null, again: true });
   try {
     const value = decode(await blocks.get(leaf.cid));
     const facts = factsOf(kinds, value);
     if (facts.kind !== leaf.kind) fail('E_KIND', { where: leaf.cid, wanted: leaf.kind, found: facts.kind });
+    onFacts?.(line, log, facts);
     return entryOf(line, standing, { facts: firstOnly(catalog, log, facts), value, again: false });
   } catch (error) {
     if (!isFault(error)) throw error;
@@ -132,5 +139,5 @@ function lost(log: Log, line: Line): Entry {
 function firstOnly(catalog: Catalog, log: Log, facts: RecordFacts): RecordFacts {
   const { derivation, ...rest } = facts;
   const taken = derivation !== undefined && catalog.derived(derivation) !== null;
-  return taken && log.name.startsWith('pulled-') ? rest : facts;
+  return taken && isPulled(log.name) ? rest : facts;
 }

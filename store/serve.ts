@@ -12,8 +12,9 @@ import { fail, isFault } from './format/errors.ts';
 import type { Range } from './format/reader.ts';
 import { entryBundle, TILE_WIDTH, type Tile } from './format/tile.ts';
 import { parseLeaf } from './log/leaf.ts';
+import { splitLines } from './log/lines.ts';
 import type { Log } from './log/log.ts';
-import { type LogSet, splitLines } from './log/logs.ts';
+import type { LogSet } from './log/logs.ts';
 import { checkName, nameValue } from './names.ts';
 import type { Records } from './records.ts';
 import { factsOf, replay } from './replay.ts';
@@ -33,7 +34,7 @@ export interface StoreParts {
 }
 
 export function storeOf(parts: StoreParts): Store {
-  const { blocks, catalog, records } = parts;
+  const { blocks, records } = parts;
   return {
     path: parts.path,
     writable: parts.writable,
@@ -50,24 +51,45 @@ export function storeOf(parts: StoreParts): Store {
       return { ...placeOf(parts, standing), added };
     },
     value: async (cid) => decode(await blocks.get(cid)),
-    byKind: catalog.byKind,
-    linkers: (cid, kind) => catalog.linkers(cid, kind),
-    evidenceOf: (reference: Evidence, kind) => catalog.linkers(reference, kind),
-    derived: async (derivation) => catalog.derived(derivation),
-    kindOf: async (cid) => catalog.standing(cid)?.kind ?? null,
-    leafOf: async (cid) => {
-      const standing = catalog.standing(cid);
-      return standing === null ? null : placeOf(parts, standing);
-    },
-    since: (cursor) => since(parts, cursor),
+    ...queriesOf(parts),
     onRecords: records.onRecords,
-    name: async (name) => head(catalog, name),
-    names: (start = '') => catalogNames(catalog, start),
     setName: (name, target, previous) => setName(parts, name, target, previous),
     logs: logsOf(parts),
     announce: (owner) => parts.announce(owner),
     close: () => close(parts),
   };
+}
+
+type Queries = Pick<
+  Store,
+  'byKind' | 'linkers' | 'evidenceOf' | 'derived' | 'kindOf' | 'leafOf' | 'since' | 'name' | 'names'
+>;
+
+/** What the catalog answers: nothing, where a log that it is made from did not open. */
+function queriesOf(parts: StoreParts): Queries {
+  const known = (): Catalog => {
+    parts.logs.mustBeSound();
+    return parts.catalog;
+  };
+  return {
+    byKind: (kind) => later(() => known().byKind(kind)),
+    linkers: (cid, kind) => later(() => known().linkers(cid, kind)),
+    evidenceOf: (reference: Evidence, kind) => later(() => known().linkers(reference, kind)),
+    derived: async (derivation) => known().derived(derivation),
+    kindOf: async (cid) => known().standing(cid)?.kind ?? null,
+    leafOf: async (cid) => {
+      const standing = known().standing(cid);
+      return standing === null ? null : placeOf(parts, standing);
+    },
+    since: (cursor) => later(() => since(known(), parts, cursor)),
+    name: async (name) => head(known(), name),
+    names: (start = '') => later(() => catalogNames(known(), start)),
+  };
+}
+
+/** The same items; what stands in their way is thrown when the first is asked for. */
+async function* later<T>(items: () => AsyncIterable<T>): AsyncGenerator<T> {
+  yield* items();
 }
 
 async function put(
@@ -96,8 +118,8 @@ function placeOf({ logs }: StoreParts, { kind, cid, at, log, index }: Standing):
   return { kind, cid, at, log: origin, index };
 }
 
-async function* since(parts: StoreParts, cursor: string | undefined) {
-  for await (const row of parts.catalog.since(cursor))
+async function* since(catalog: Catalog, parts: StoreParts, cursor: string | undefined) {
+  for await (const row of catalog.since(cursor))
     yield { ...placeOf(parts, row.standing), cursor: row.cursor };
 }
 
@@ -120,6 +142,7 @@ async function setName(
   target: Cid | null,
   previous: Cid | null | undefined,
 ): Promise<NameHead> {
+  parts.logs.mustBeSound();
   for (let tries = 1; ; tries++) {
     const now = head(parts.catalog, name);
     if (previous === undefined && now?.target === target) return now;
@@ -141,7 +164,10 @@ function logsOf(parts: StoreParts): Logs {
   const { logs, catalog } = parts;
   const at = (origin: string): Log => logs.withOrigin(origin);
   return {
-    list: async () => logs.all().map(infoOf),
+    list: async () => {
+      logs.mustBeSound();
+      return logs.all().map(infoOf);
+    },
     ofFamily: async (study) => {
       const log = logs.ofFamily(study);
       return log === undefined ? null : infoOf(log);
@@ -170,14 +196,17 @@ async function* lines(catalog: Catalog, log: Log, range: Range | undefined) {
   const offset = start === 0 ? 0 : catalog.offset(log.name, start);
   if (start >= end || start >= log.size()) return;
   const from = offset === null ? { count: 0, offset: 0 } : { count: start, offset };
-  for (const line of log.lines(from)) {
+  for await (const line of log.entries(from)) {
     if (line.index >= end) return;
     if (line.index >= start) yield line;
   }
 }
 
 async function* leaves(catalog: Catalog, log: Log, range: Range | undefined): AsyncGenerator<Leaf> {
-  for await (const { bytes, leaf } of lines(catalog, log, range)) yield leaf ?? parseLeaf(bytes);
+  for await (const { bytes, leaf } of lines(catalog, log, range)) {
+    const { kind, cid, at } = leaf ?? parseLeaf(bytes);
+    yield { kind, cid, at };
+  }
 }
 
 async function* leafBytes(catalog: Catalog, log: Log, range: Range | undefined): AsyncGenerator<Uint8Array> {
@@ -196,7 +225,9 @@ async function tileOf(catalog: Catalog, log: Log, tile: Tile): Promise<Uint8Arra
 /** Every record of the log must be here: the log is its leaf. */
 async function adopt(parts: StoreParts, copy: LogCopy): Promise<LogInfo> {
   for (const line of splitLines(copy.leaves)) {
-    const { cid, kind } = parseLeaf(line);
+    const { cid, kind, imported } = parseLeaf(line);
+    if (imported === true)
+      fail('E_CODEC', { where: copy.origin, wanted: 'leaves of a family log', found: 'another' });
     if (!parts.blocks.hasDigest(digestOf(cid)))
       fail('E_INCOMPLETE', { where: copy.origin, wanted: `${kind} ${cid}`, found: 'nothing' });
     const value: Value = decode(await parts.blocks.get(cid));

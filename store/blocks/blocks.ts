@@ -6,6 +6,7 @@
  */
 
 import { basename } from 'node:path';
+import { damaged } from '../damage.ts';
 import type { OnFault } from '../faults.ts';
 import type { Files } from '../files.ts';
 import { type Cid, type Codec, cidFromDigest, codecOf, type Digest, digestOf } from '../format/cid.ts';
@@ -61,13 +62,13 @@ export async function openBlocks(options: BlocksOptions): Promise<Blocks> {
   if (writable) for (const name of files.list(layout.tmp)) await files.remove(`${layout.tmp}/${name}`);
   const { last, next, salvaged } = await recover({ files, layout, places, writable, onFault });
   const segments = writable
-    ? openSegments(files, layout, { last: fresh ? null : last, next }, (segment, blocks, end) =>
+    ? openSegments(files, layout, { last: fresh ? null : last, next }, (segment, blocks, { from, end }) =>
         places.add(
           blocks.map(({ digest, offset, length }) => ({
             digest,
             place: { type: 'segment', segment, offset, length },
           })),
-          { segment, offset: end },
+          { segment, from, offset: end },
         ),
       )
     : null;
@@ -123,7 +124,7 @@ async function get(state: State, cid: Cid): Promise<Uint8Array> {
     });
   }
   const whole = Buffer.allocUnsafeSlow(place.length);
-  const fd = state.files.openRead(state.layout.bigBlock(digest));
+  const fd = openPlace(state, state.layout.bigBlock(digest));
   try {
     const got = await state.files.readLater(fd, whole, 0);
     mustHave(digest, whole, got);
@@ -164,15 +165,26 @@ const HINT = '`ashlar check` names all damage';
 function descriptor(state: State, segment: number): number {
   const known = state.open.get(segment);
   if (known !== undefined) return known;
-  const fd = state.files.openRead(state.layout.segment(segment));
+  const fd = openPlace(state, state.layout.segment(segment));
   state.open.set(segment, fd);
   return fd;
+}
+
+const lostFile = (path: string): never =>
+  damaged(path, 'the file in which the catalog has blocks', 'nothing');
+
+/** The index knows a block in this file. */
+function openPlace({ files }: State, path: string): number {
+  if (files.size(path) === null) lostFile(path);
+  return files.openRead(path);
 }
 
 async function* stream(state: State, cid: Cid, range?: Range): AsyncGenerator<Uint8Array> {
   const digest = digestOf(cid);
   const place = mustPlace(state, digest);
   if (place.type === 'big') {
+    const path = state.layout.bigBlock(digest);
+    if (state.files.size(path) === null) lostFile(path);
     yield* streamBig(state.files, state.layout, digest, range);
     return;
   }

@@ -5,7 +5,7 @@
  */
 import type { Index, Op } from '../catalog/index.ts';
 import type { Digest } from '../format/cid.ts';
-import { key, prefix } from '../keys.ts';
+import { key, lastPart, prefix } from '../keys.ts';
 
 export type Place =
   | { readonly type: 'segment'; readonly segment: number; readonly offset: number; readonly length: number }
@@ -17,6 +17,11 @@ export interface SegmentCursor {
   readonly offset: number;
 }
 
+/** What a batch of rows covers: a piece of a segment, up to the new cursor. */
+export interface Covered extends SegmentCursor {
+  readonly from: number;
+}
+
 export interface PlaceRow {
   readonly digest: Digest;
   readonly place: Place;
@@ -24,10 +29,17 @@ export interface PlaceRow {
 
 export interface Places {
   get(digest: Digest): Place | undefined;
-  add(rows: readonly PlaceRow[], cursor?: SegmentCursor): void;
+  add(rows: readonly PlaceRow[], covered?: Covered): void;
   /** Drops every row of a segment. O(rows). */
   forget(segment: number): Promise<void>;
   cursor(): SegmentCursor | null;
+  /**
+   * Whether the pieces before the cursor follow each other: each came with its rows, all or none, so a gap says that
+   * LevelDB lost some. Looks at the newest thousand of a segment, which is more than LevelDB holds in its log.
+   */
+  isWhole(start: number): Promise<boolean>;
+  /** Drops every row and the cursor. O(rows). */
+  clear(): Promise<void>;
   all(): AsyncIterable<PlaceRow>;
   /** Resolves when all rows are in the index, or could not be written: then they stay in memory until the end. */
   settle(): Promise<void>;
@@ -69,6 +81,8 @@ export function openPlaces(index: Index): Places {
     add: (rows, cursor) => add(state, rows, cursor),
     forget: (segment) => forget(state, segment),
     cursor: () => readCursor(state.ahead.get(key.segmentCursor) ?? index.get(key.segmentCursor)),
+    isWhole: (start) => isWhole(state, start),
+    clear: () => clear(state),
     all: () => all(state),
     settle: () => state.writing ?? Promise.resolve(),
   };
@@ -79,9 +93,13 @@ function readCursor(text: string | undefined): SegmentCursor | null {
   return isCount(segment) && isCount(offset) && segment > 0 ? { segment, offset } : null;
 }
 
-function add(state: State, rows: readonly PlaceRow[], cursor: SegmentCursor | undefined): void {
+function add(state: State, rows: readonly PlaceRow[], covered: Covered | undefined): void {
   for (const { digest, place } of rows) push(state, key.block(digest), print(place));
-  if (cursor !== undefined) push(state, key.segmentCursor, `${cursor.segment}:${cursor.offset}`);
+  if (covered !== undefined) {
+    const { segment, from, offset } = covered;
+    if (from < offset) push(state, key.flush(segment, offset), String(from));
+    push(state, key.segmentCursor, `${segment}:${offset}`);
+  }
   state.writing ??= writeBehind(state);
 }
 
@@ -110,6 +128,33 @@ async function forget(state: State, segment: number): Promise<void> {
   const ops: Op[] = [];
   for await (const { key: at, value } of state.index.range({ prefix: prefix.blocks }))
     if (value.startsWith(`${segment}:`)) ops.push({ key: at, value: null });
+  await state.index.batch(ops);
+}
+
+const LOOKED_AT = 1024;
+
+async function isWhole({ index }: State, start: number): Promise<boolean> {
+  const cursor = readCursor(index.get(key.segmentCursor));
+  if (cursor === null) return true;
+  let wanted = cursor.offset;
+  let looked = 0;
+  const newest = { prefix: prefix.flushesOf(cursor.segment), reverse: true, limit: LOOKED_AT };
+  for await (const { key: at, value } of index.range(newest)) {
+    looked++;
+    const end = Number(lastPart(at));
+    // A piece of a segment that was longer once.
+    if (end > wanted) continue;
+    if (end < wanted) return false;
+    wanted = Number(value);
+  }
+  return wanted <= start || looked === LOOKED_AT;
+}
+
+async function clear(state: State): Promise<void> {
+  await state.writing;
+  const ops: Op[] = [{ key: key.segmentCursor, value: null }];
+  for (const start of [prefix.blocks, prefix.flushes])
+    for await (const { key: at } of state.index.range({ prefix: start })) ops.push({ key: at, value: null });
   await state.index.batch(ops);
 }
 

@@ -53,6 +53,7 @@ export function bigDigests(files: Files, layout: Layout): readonly Digest[] {
 
 export async function recover(recovery: Recovery): Promise<Recovered> {
   const { files, layout, places } = recovery;
+  if (!(await places.isWhole(SEGMENT_HEADER.length))) await places.clear();
   const cursor = places.cursor();
   const salvaged: Salvaged[] = [];
   let last: OpenSegment | null = null;
@@ -96,7 +97,11 @@ async function recoverSegment(
       if (part.type === 'damage')
         onFault({ kind: 'damaged', where: `${where}@${part.from}`, found: `${part.end - part.from} bytes` });
       end = part.end;
-      places.add(rowsOf(recovery, window, number, part.blocks), { segment: number, offset: end });
+      places.add(rowsOf(recovery, window, number, part.blocks), {
+        segment: number,
+        from: part.from,
+        offset: end,
+      });
       rows += part.blocks.length;
       if (rows > SETTLE_EVERY) {
         rows = 0;
@@ -152,7 +157,7 @@ async function recoverTail(recovery: Recovery, tail: Tail): Promise<OpenSegment 
     if (!isFault(error, 'E_IO')) throw error;
     return null;
   }
-  recovery.places.add([], { segment: number, offset: part.from });
+  recovery.places.add([], { segment: number, from: part.from, offset: part.from });
   return { number, size: part.from };
 }
 

@@ -38,7 +38,11 @@ export interface OpenSegment {
 }
 
 /** Told of every durable flush, before its appends resolve. */
-export type Durable = (segment: number, blocks: readonly PlacedEntry[], end: number) => void;
+export type Durable = (
+  segment: number,
+  blocks: readonly PlacedEntry[],
+  piece: { readonly from: number; readonly end: number },
+) => void;
 
 interface State {
   readonly files: Files;
@@ -179,7 +183,7 @@ async function flush(state: State, batch: Batch): Promise<void> {
     await state.files.sync(segment.fd);
     // Dying here: blocks that are there and in no index; the next owner finds them behind the cursor.
     segment.size = end + section.length;
-    state.durable(segment.number, blocks, segment.size);
+    state.durable(segment.number, blocks, { from: record.from, end: segment.size });
     settle(state, batch);
     batch.resolve();
   } catch (error) {

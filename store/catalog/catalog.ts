@@ -8,7 +8,7 @@
 import type { Cid, Digest, Evidence } from '../format/cid.ts';
 import { evidence, isCid } from '../format/cid.ts';
 import { random } from '../format/crypto.ts';
-import { key, lastPart, prefix } from '../keys.ts';
+import { isLogName, key, lastPart, prefix } from '../keys.ts';
 import type { LogCursor } from '../log/log.ts';
 import type { Leaf, RecordFacts } from '../store.ts';
 import type { Index, Op } from './index.ts';
@@ -53,6 +53,8 @@ export interface Catalog {
   linkers(to: Cid | Evidence, kind?: string): AsyncIterable<Cid>;
   since(cursor?: string): AsyncIterable<ArrivalRow>;
   seen(log: string): LogCursor;
+  /** Logs of which it holds leaves: cursor and the row of the last leaf agree. */
+  entered(): Promise<readonly { readonly name: string; readonly count: number }[]>;
   /** Where a leaf begins, or null when that is not known. */
   offset(log: string, index: number): number | null;
   /** Time of the newest record, or ''. */
@@ -85,14 +87,27 @@ export async function openCatalog(index: Index): Promise<Catalog> {
     linkers: (to, kind) => linkers(index, to, kind),
     since: (cursor) => since(state, cursor),
     seen: (log) => parse<LogCursor>(index.get(key.logCursor(log))) ?? { count: 0, offset: 0 },
-    offset: (log, at) => {
-      const text = index.get(key.leaf(log, at));
-      return text === undefined ? null : Number(text);
-    },
+    entered: () => entered(index),
+    offset: (log, at) => offset(index, log, at),
     lastAt: () => state.lastAt,
     enter: (entries) => enter(state, entries),
     forget: () => forget(state),
   };
+}
+
+function offset(index: Index, log: string, at: number): number | null {
+  const text = index.get(key.leaf(log, at));
+  return text === undefined ? null : Number(text);
+}
+
+async function entered(index: Index): Promise<{ name: string; count: number }[]> {
+  const found: { name: string; count: number }[] = [];
+  for await (const { key: at, value } of index.range({ prefix: prefix.logCursors })) {
+    const name = lastPart(at);
+    const count = parse<LogCursor>(value)?.count ?? 0;
+    if (isLogName(name) && count > 0 && offset(index, name, count - 1) !== null) found.push({ name, count });
+  }
+  return found;
 }
 
 async function begin(state: State): Promise<void> {

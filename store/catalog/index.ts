@@ -32,6 +32,8 @@ export interface Index {
   range(range: KeyRange): AsyncIterable<Row>;
   clear(): Promise<void>;
   close(): Promise<void>;
+  /** Whether a row was met that nobody wrote so: all of it is to be made again. */
+  damaged(): boolean;
 }
 
 /** The first string after all strings that start with `prefix` (keys are ASCII). */
@@ -61,6 +63,7 @@ export function memoryIndex(): Index {
       sorted = null;
     },
     close: async () => undefined,
+    damaged: () => false,
   };
 }
 

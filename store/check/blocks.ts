@@ -110,7 +110,7 @@ function checkSegment(state: State, number: number): void {
       }
       const rows: PlaceRow[] = [];
       for (const block of part.blocks) checkSmall(state, window, number, { block, rows });
-      places.add(rows, { segment: number, offset: part.end });
+      places.add(rows, { segment: number, from: part.from, offset: part.end });
     }
   });
 }

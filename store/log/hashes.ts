@@ -7,7 +7,7 @@
 import type { Files } from '../files.ts';
 import { type Frontier, type Hash, openFrontier, subtrees } from '../format/merkle.ts';
 
-const WIDTH = 32;
+export const HASH_WIDTH = 32;
 
 /** Number of hashes that stand before the one of subtree `(level, index)`. */
 export function position(level: number, index: number): number {
@@ -25,9 +25,9 @@ export function count(size: number): number {
 
 /** The stored hash, or null where the file ends before it or holds zeros (a page that never reached the disk). */
 export function readHash(files: Files, fd: number, level: number, index: number): Hash | null {
-  const hash = Buffer.allocUnsafeSlow(WIDTH);
-  const got = files.read(fd, hash, position(level, index) * WIDTH);
-  return got < WIDTH || hash.every((byte) => byte === 0) ? null : hash;
+  const hash = Buffer.allocUnsafeSlow(HASH_WIDTH);
+  const got = files.read(fd, hash, position(level, index) * HASH_WIDTH);
+  return got < HASH_WIDTH || hash.every((byte) => byte === 0) ? null : hash;
 }
 
 /** The right edge of the first `size` leaves, or null where the file does not hold it. O(log size). */
@@ -48,7 +48,7 @@ export async function appendHashes(
   frontier: Frontier,
   leaves: readonly Hash[],
 ): Promise<void> {
-  const at = count(frontier.size()) * WIDTH;
+  const at = count(frontier.size()) * HASH_WIDTH;
   const fresh: Hash[] = [];
   for (const leaf of leaves) frontier.append(leaf, (_level, _index, hash) => fresh.push(hash));
   await files.write(fd, [Buffer.concat(fresh)], at);

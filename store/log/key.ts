@@ -6,6 +6,7 @@
  */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { otherwiseDamaged } from '../damage.ts';
 import { type Files, readWhole, writeDurably } from '../files.ts';
 import { fromBase64, toBase64 } from '../format/base64.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
@@ -64,10 +65,14 @@ export interface Signed {
   readonly root: Uint8Array;
 }
 
-/** What this key last signed for this log, or null. */
+/** What this key last signed for this log, or null. Throws E_STORE_DAMAGED. */
 export function lastSigned(files: Files, key: LogKey, origin: string): Signed | null {
-  const bytes = readWhole(files, signedPath(key, origin));
-  return bytes === null ? null : parseCheckpoint(Buffer.from(bytes).toString());
+  const path = signedPath(key, origin);
+  const bytes = readWhole(files, path);
+  if (bytes === null) return null;
+  return otherwiseDamaged(path, 'what this key last signed', () =>
+    parseCheckpoint(Buffer.from(bytes).toString()),
+  );
 }
 
 /** Remembers, before the signature leaves, the text about to be signed. */

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { checkStore } from '../../store/check.ts';
 import type { Fault } from '../../store/faults.ts';
-import { type Cid, cidOf, digestOf, link } from '../../store/format/cid.ts';
+import { type Cid, cidOf, type Digest, digestOf, evidence, link } from '../../store/format/cid.ts';
 import { sha256Hex } from '../../store/format/crypto.ts';
 import { repairStore } from '../../store/repair.ts';
 import type { Store } from '../../store/store.ts';
@@ -247,6 +247,50 @@ t.test('missing, stray and disagreeing things are named, each once, in one look'
   const { faults } = await check(all);
   t.ok(faults.length >= 6, `all at once: ${faults.length} faults in one look`);
 });
+
+t.test(
+  'evidence that a record of this store requires is named when it is lost; of another store not',
+  async (t) => {
+    const base = quickFolder(t);
+    const place = await newPlace(base);
+    const store = await place.open();
+    const kept = await store.put(filled(MIB + 1, 7));
+    const lost = await store.put(filled(MIB + 2, 8));
+    const study = await store.record({ kind: 'study', text: 's' });
+    const made = await store.record({
+      kind: 'entry',
+      study: link(study.cid),
+      unique: 'e',
+      evidence: [kept, lost].map((cid) => evidence(digestOf(cid))),
+    });
+    const note = await store.record({ kind: 'note', text: 'here', evidence: [evidence(digestOf(lost))] });
+    const elsewhere = evidence('1'.repeat(64) as Digest);
+    const imported = await store.record(
+      { kind: 'note', text: 'theirs', evidence: [elsewhere] },
+      { imported: true },
+    );
+    await store.close();
+    t.same((await check(place)).faults, [], 'nothing is lost yet');
+    const leaf = readFileSync(join(place.path, 'logs', 'store', 'leaves'), 'utf8');
+    t.match(
+      leaf.split('\n')[1],
+      `"cid":{"/":"${imported.cid}"},"imported":true,"kind":"note"`,
+      'its leaf says so',
+    );
+    rmSync(join(place.path, 'big', digestOf(lost)));
+    rmSync(join(place.path, 'big', `${digestOf(lost)}.leaves`));
+    rmSync(join(place.path, 'level'), { recursive: true });
+    const { faults } = await check(place);
+    t.same(
+      faults.map(({ kind, where, wanted }) => [kind, where, wanted]),
+      [made, note].map(({ kind, cid }) => [
+        'missing',
+        evidence(digestOf(lost)),
+        `evidence of ${kind} ${cid}`,
+      ]),
+    );
+  },
+);
 
 t.test(
   'repair: survivors move, bad copies go to quarantine, lost blocks are fetched, caches are made anew',

@@ -119,10 +119,15 @@ async function whyPlan(store: Store, cid: Cid): Promise<Why> {
   return { subject: cid, ...answerFor(progress) };
 }
 
-/** Which gate of the pair rule is shut. */
+const GATES: Readonly<Record<string, Why['reason']>> = {
+  certificate: 'not-certified',
+  condition: 'missing-input',
+  validation: 'not-validated',
+};
+
+/** Which gate of the pair rule is shut: the first word of the place that its fault names. */
 function gateOf(detail: string): Why['reason'] {
-  if (detail.includes('at certificate')) return 'not-certified';
-  return detail.includes('at condition') ? 'missing-input' : 'not-validated';
+  return GATES[/; at (\w+)/.exec(detail)?.[1] ?? ''] ?? 'missing-input';
 }
 
 /** What a plan's progress says, in the words of the list. */

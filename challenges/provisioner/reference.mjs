@@ -83,12 +83,13 @@ function refuseDuplicates(text, where) {
 
 // ---- shapes
 
-function fields(value, names, where) {
+function fields(value, names, where, optional = []) {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     refuse(2, `${where}: not an object`);
   for (const name of names) if (!Object.hasOwn(value, name)) refuse(2, `${where}: ${name} is missing`);
   for (const name of Object.keys(value)) {
-    if (!names.includes(name)) refuse(2, `${where}: unknown field ${JSON.stringify(name)}`);
+    if (!names.includes(name) && !optional.includes(name))
+      refuse(2, `${where}: unknown field ${JSON.stringify(name)}`);
   }
   return value;
 }
@@ -168,6 +169,20 @@ function graphFrom(bytes) {
   const probes = fields(graph.probes, ['fulltext', 'semantic', 'graph'], `${where}.probes`);
   for (const name of Object.keys(probes)) string(probes[name], `${where}.probes.${name}`);
   return { nodes, edges, probes };
+}
+
+/** Evidence is checked and not used: the graph was made of it before. */
+function evidenceFrom(bytes) {
+  if (bytes === null) return;
+  const where = 'evidence';
+  for (const [index, file] of list(strictJson(bytes, where), where).entries()) {
+    const at = `${where}[${index}]`;
+    const names = Object.keys(
+      fields(file, [], at, ['path', 'pathBase64', 'text', 'base64', 'link', 'linkBase64']),
+    );
+    if (names.length !== 2) refuse(4, `${at}: not a path and a content`);
+    for (const name of names) if (typeof file[name] !== 'string') refuse(4, `${at}.${name}: not a string`);
+  }
 }
 
 function nodeFrom(node, where) {
@@ -289,7 +304,7 @@ function restore(root, input) {
   if (input.graph_arm !== null) string(input.graph_arm, 'graph_arm');
   string(input.run_identity, 'run_identity');
   const { evidence_corpus, graph } = fields(input.artifacts, ['evidence_corpus', 'graph'], 'artifacts');
-  artifact(root, evidence_corpus, 'artifacts.evidence_corpus');
+  evidenceFrom(artifact(root, evidence_corpus, 'artifacts.evidence_corpus'));
   const state = graphFrom(artifact(root, graph, 'artifacts.graph'));
   const project = projectFor(input.fixture, input.run_identity);
   save(root, project, state);

@@ -5,11 +5,15 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GraphArm } from '../../rules/contracts/fixture.ts';
 import { judgeProvision } from '../../rules/provision/judge.ts';
 import { ensureFolder } from '../../store/files.ts';
-import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
+import { digestOf, evidence } from '../../store/format/cid.ts';
 import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
+import type { Artifact } from '../provisioner/artifact.ts';
+import { evidenceListing } from '../provisioner/evidence.ts';
+import type { RestoreInput } from '../provisioner/provisioner.ts';
 import type { State, Step, Task } from './task.ts';
 
 /** In the folder of a start: which product holds which project. Read by `reap.ts`. */
@@ -33,12 +37,11 @@ export const restore: Step = {
     const { provisioner } = task.world;
     if (provisioner === undefined) return {};
     const graph = graphOf(task);
-    const artifact = graph === undefined ? null : await stage(task, graph.state['/']);
     const { value, raw } = await provisioner.restore({
       fixture: task.fixture.value.id,
       graphArm: graph === undefined ? null : (task.condition.value.graph ?? null),
       runIdentity: runIdentityOf(task.token),
-      artifacts: { evidenceCorpus: null, graph: artifact },
+      artifacts: await stagedFor(task, graph),
     });
     await noteProject(task, value.project);
     const kept = await keep(task, state, 'restore', raw);
@@ -54,12 +57,22 @@ async function noteProject({ world }: Task, project: string): Promise<void> {
   await writeFile(join(world.scratch, PROJECT_FILE), JSON.stringify({ product: world.product, project }));
 }
 
-/** Writes the state file below the fixture root, named by its digest. */
-async function stage(task: Task, cid: Cid): Promise<{ path: string; sha256: string }> {
-  const sha256 = digestOf(cid);
-  const path = `${sha256}.state`;
+/** The artifacts of an arm; a control gets neither, so that one look at them tells no more than the graph does. */
+async function stagedFor(task: Task, graph: GraphArm | undefined): Promise<RestoreInput['artifacts']> {
+  if (graph === undefined) return { evidenceCorpus: null, graph: null };
+  const listing = await evidenceListing(task.fixture.value.evidence['/'], task.store);
+  return {
+    evidenceCorpus: listing === undefined ? null : await stage(task, listing, 'evidence.json'),
+    graph: await stage(task, await task.store.get(graph.state['/']), 'state'),
+  };
+}
+
+/** Writes an artifact below the fixture root, named by its digest. */
+async function stage(task: Task, bytes: Uint8Array, ending: string): Promise<Artifact> {
+  const sha256 = sha256Hex(bytes);
+  const path = `${sha256}.${ending}`;
   ensureFolder(task.world.fixtureRoot);
-  await writeFile(join(task.world.fixtureRoot, path), await task.store.get(cid));
+  await writeFile(join(task.world.fixtureRoot, path), bytes);
   return { path, sha256 };
 }
 

@@ -16,7 +16,17 @@ const seconds = () =>
     .number()
     .min(0)
     .transform((value) => decimalOf(String(value)) ?? '0');
-const project = () => z.string().min(1).max(512);
+/** Ours only to hand back; what an operator prints or a product makes a path of must lead nowhere. */
+const project = () =>
+  z
+    .string()
+    .min(1)
+    .max(512)
+    .refine((text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text), 'a name without control characters')
+    .refine(
+      (text) => !/^[/\\~]|^[A-Za-z]:[/\\]/.test(text) && !text.split(/[/\\]/).includes('..'),
+      'a name that leads nowhere',
+    );
 const ids = () => z.array(z.string().min(1).max(512));
 /** A key that may stand in a record. */
 const KEY = /^[A-Za-z0-9_.:-]{1,64}$/;

@@ -1,4 +1,6 @@
 /** The loop and what surrounds it: gates, channels, costs, a full disk, a store that is somebody else's. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { admitEligible } from '../../daemon/decide/admit.ts';
 import { reap } from '../../daemon/reap.ts';
@@ -9,6 +11,7 @@ import type { Receipt } from '../../rules/contracts/receipt.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { realFiles } from '../../store/files.ts';
 import { type Cid, cidFromDigest, digestOfEvidence, type Evidence } from '../../store/format/cid.ts';
+import { sha256Hex } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { led } from '../faults/store-scenario.ts';
@@ -17,6 +20,13 @@ import { type Case, labFolder, MEMORY, makeLab, openLab, openLabStore, removeLab
 t.setTimeout(600_000);
 
 const search = { tool: 'search_memory', input: { query: 'greeting' } };
+const root = labFolder();
+t.teardown(() => removeLab(root));
+/** Where a product writes what it was asked, and its copy of the evidence. */
+const HANDED = join(root, 'handed');
+const NOTE = `printf '%s\\n' "$input" >> '${HANDED}'`;
+const restored = (project: string) =>
+  `printf '%s' '{"project":"${project}","queue_before_count":0,"restore_seconds":0.5}'`;
 const CASES: readonly Case[] = [
   { name: 'prompt', arms: ['none', 'memory'], followUp: [{ say: 'It is.' }] },
   {
@@ -25,13 +35,19 @@ const CASES: readonly Case[] = [
     plain: [search, { say: 'Nothing.' }],
     informed: [search, search, ...SOLVE],
   },
+  {
+    name: 'handed',
+    arms: ['none', 'memory'],
+    replies: {
+      'full-restore': `${NOTE}\ncp artifacts/*/*.evidence.json '${HANDED}.evidence'\n${restored('notes-a')}`,
+      'empty-restore': `${NOTE}\n${restored('notes-b')}`,
+    },
+  },
   { name: 'hangs', plain: [{ hang: true }], attempts: 1 },
   { name: 'turn-two', followUp: [{ tool: 'run', input: { command: 'true' } }, { say: 'x' }], attempts: 1 },
   { name: 'other-agent', modelKind: 'real' },
 ];
 
-const root = labFolder();
-t.teardown(() => removeLab(root));
 const lab = await makeLab(root, { cases: CASES });
 t.teardown(lab.close);
 const { store, engine, trigger } = lab;
@@ -65,6 +81,29 @@ t.test('memory with the prompt: once, recorded, and never in the control', async
   );
   t.equal(memory?.before?.['/'], none?.before?.['/'], 'both arms begin alike');
   await surfaces(t, memory as Receipt);
+});
+
+t.test('memory arms are handed the evidence and the graph, controls neither', async (t) => {
+  await receiptsByArm('handed');
+  const inputs = readFileSync(HANDED, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [memory, control] = [true, false].map((full) =>
+    inputs.find((each) => (each.graph_arm !== null) === full),
+  );
+  t.same(control.artifacts, { evidence_corpus: null, graph: null });
+  const { evidence_corpus: evidence, graph } = memory.artifacts;
+  const listing = `[{"path":"notes.md","text":${JSON.stringify(`${MEMORY}\n`)}}]`;
+  t.equal(readFileSync(`${HANDED}.evidence`, 'utf8'), listing);
+  t.equal(evidence.sha256, sha256Hex(Buffer.from(listing)));
+  t.equal(
+    evidence.path,
+    `artifacts/${evidence.sha256}/${evidence.sha256}.evidence.json`,
+    'named by its bytes alone',
+  );
+  t.equal(graph.path, `artifacts/${graph.sha256}/${graph.sha256}.state`);
+  t.same([memory.fixture, Object.keys(memory).sort()], [control.fixture, Object.keys(control).sort()]);
 });
 
 /** What certification reads of the surroundings: every tool with the words that the model is told about it. */

@@ -12,7 +12,8 @@
  * Does not promise: anything about how good the memory is.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openProvisioner, type Provisioner } from '../../daemon/provisioner/provisioner.ts';
@@ -78,7 +79,7 @@ function openBench(read: z.output<typeof subject>): Bench {
         graphArm: withMemory ? read.graphArm : null,
         runIdentity: identity,
         artifacts: {
-          evidenceCorpus: artifact(artifacts.evidenceCorpus),
+          evidenceCorpus: withMemory ? artifact(artifacts.evidenceCorpus) : null,
           graph: withMemory ? artifact(artifacts.graph) : null,
         },
       });
@@ -123,6 +124,7 @@ const CHECKS: Readonly<Record<string, (bench: Bench) => Promise<string>>> = {
     return '';
   },
   'the project’s name tells neither fixture, arm nor run': namesNothing,
+  'an evidence file beside the graph is taken, and only declared memory is in place': takesEvidence,
   'what it cannot do ends with a status above 0 and an empty stdout': refusesNonsense,
   'recall finds memory where it is, within the limit, and none in a control': recalls,
 };
@@ -155,6 +157,38 @@ async function namesNothing({ restore, subject: { fixture, graphArm } }: Bench):
   const told = [fixture, graphArm, 'run-9-identity'].find((word) => project.includes(word));
   return told === undefined ? '' : `${project} holds ${told}`;
 }
+
+/** The harness hands memory arms the fixture's evidence as a canonical JSON list of its files. */
+async function takesEvidence({ judge, subject: read }: Bench): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), 'evidence-'));
+  try {
+    const graph = readFileSync(join(read.root, read.artifacts.graph));
+    const put = (name: string, bytes: Uint8Array) => {
+      writeFileSync(join(root, name), bytes);
+      return { path: name, sha256: sha256Hex(bytes) };
+    };
+    const { restore } = openProvisioner({
+      ...read,
+      env: read.env ?? {},
+      root,
+      maxBytes: 1 << 22,
+      recall: false,
+    });
+    const { value } = await restore({
+      fixture: read.fixture,
+      graphArm: read.graphArm,
+      runIdentity: 'run-12',
+      artifacts: { evidenceCorpus: put('evidence.json', EVIDENCE), graph: put('graph.state', graph) },
+    });
+    return said(await judge({ project: value.project, queue: value.queue_before_count }, true));
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const EVIDENCE = Buffer.from(
+  '[{"path":"chat/2025.jsonl","text":"{\\"said\\":\\"hello\\"}\\n"},{"base64":"/w==","path":"notes/odd.bin"}]',
+);
 
 async function refusesNonsense({ subject: { argv, env, work, timeoutSeconds } }: Bench): Promise<string> {
   const good =

@@ -149,6 +149,38 @@ const ROWS: readonly { name: string; script: string; is: string }[] = [
     script: `process.stdout.write('{"project":"');setInterval(()=>process.stdout.write('x'.repeat(1<<16)),1)`,
     is: 'output-limit',
   },
+  {
+    name: 'a gigabyte',
+    script: `const part = Buffer.alloc(1 << 20, 120); let n = 0; const go = () => { while (n++ < 1024) if (!process.stdout.write(part)) return process.stdout.once('drain', go); }; go()`,
+    is: 'output-limit',
+  },
+  { name: 'progress', script: write(`restoring 10%\\rrestoring 100%\\n${GOOD}`), is: 'not-one-object' },
+  { name: 'a verdict instead of a reply', script: write('{"status":"memory_absent"}'), is: 'missing-field' },
+  {
+    name: 'a verdict beside a reply',
+    script: write(GOOD.replace('}', ',"memory":"absent"}')),
+    is: 'unknown-field',
+  },
+  { name: 'a list of replies by key', script: write(`{"0":${GOOD}}`), is: 'missing-field' },
+  ...[
+    ['../../etc/passwd', 'bad-field'],
+    ['a/../../b', 'bad-field'],
+    ['..\\\\b', 'bad-field'],
+    ['/etc/passwd', 'bad-field'],
+    ['~/notes', 'bad-field'],
+    ['C:\\\\Users', 'bad-field'],
+    ['p\\u0000', 'bad-field'],
+    ['p\\u001b[2J', 'bad-field'],
+    ['p\\n', 'bad-field'],
+    ['p\\u202egnp', 'bad-field'],
+    ['team/p1', 'ok'],
+    ['p..1', 'ok'],
+    ['Projekt Ä', 'ok'],
+  ].map(([project = '', is = '']) => ({
+    name: `a project named ${project}`,
+    script: write(GOOD.replace('p1', project)),
+    is,
+  })),
   { name: 'deaf', script: `process.stdout.write('${GOOD}',()=>process.exit(0))`, is: 'ok' },
   {
     name: 'errflood',
@@ -162,6 +194,29 @@ t.test('each way to misbehave is refused by its own rule, and honest oddities pa
     const { provisioner } = make(script);
     t.equal(await outcome(provisioner.restore(EMPTY)), is, name);
   }
+});
+
+t.test('what a product prints beside its answer is kept from the words of the refusal', async (t) => {
+  const secret = ['gh', 'p_', 'a1B2'.repeat(9)].join('');
+  for (const text of [`token ${secret}\n${GOOD}`, GOOD.replace('p1', `../${secret}`), `{"${secret}":1}`]) {
+    const { provisioner } = make(write(text));
+    const fault = await provisioner.restore(EMPTY).catch((error: AshlarError) => error);
+    t.ok(fault instanceof AshlarError);
+    t.notMatch((fault as AshlarError).message, secret);
+  }
+});
+
+t.test('a child in a session of its own that holds stdout open does not hold us', async (t) => {
+  const child = 'setTimeout(()=>{},600000)';
+  const { provisioner, work } = make(`
+    import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    const c = spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: 'inherit', detached: true });
+    c.unref();
+    writeFileSync('pid', String(c.pid));
+    process.stdout.write('${GOOD}', () => process.exit(0));`);
+  t.equal(await outcome(provisioner.restore(EMPTY)), 'stdout-open');
+  process.kill(Number(readFileSync(join(work, 'pid'), 'utf8')), 'SIGKILL');
 });
 
 t.test('a program that is not there is refused, and no shell reads the argv', async (t) => {

@@ -23,6 +23,19 @@ t.test('each way to miss the declared memory has its verdict', async (t) => {
   const rows: [string, Provisioned, typeof EXPECT | undefined, string][] = [
     ['all there', FULL, EXPECT, 'ok'],
     ['more than declared', { ...FULL, probes: { ...FULL.probes, graph: ['z', 'c'] } }, EXPECT, 'ok'],
+    [
+      'the same in another order',
+      {
+        ...FULL,
+        probes: {
+          graph: [...FULL.probes.graph].reverse(),
+          semantic: [...FULL.probes.semantic].reverse(),
+          fulltext: [...FULL.probes.fulltext].reverse(),
+        },
+      },
+      EXPECT,
+      'ok',
+    ],
     ['queue before', { ...FULL, queueBeforeCount: 1 }, EXPECT, 'provision_failed'],
     ['queue after', { ...FULL, queueAfterCount: 7 }, EXPECT, 'provision_failed'],
     ['a queue goes before an absent memory', { ...BARE, queueAfterCount: 7 }, EXPECT, 'provision_failed'],
@@ -95,7 +108,7 @@ t.test('the suite as a program prints each check and says by its status whether 
     return spawnSync(process.execPath, [suite, file], { encoding: 'utf8' });
   };
   const good = run(subject());
-  t.match(good.stdout, /10 passed, 0 failed\n$/);
+  t.match(good.stdout, /11 passed, 0 failed\n$/);
   t.equal(good.status, 0);
   const bad = run(
     subject({ artifacts: { evidenceCorpus: null, graph: 'quayside-surcharges/graphs/stale.json' } }),

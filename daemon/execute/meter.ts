@@ -78,7 +78,7 @@ async function book(task: Task, start: Cid, booking: Booking, books: Accounts): 
     ...(usage === undefined ? {} : { usage }),
   });
   books.exchanges.push(exchange);
-  books.last = { status: booking.status, complete: booking.complete };
+  books.last = { status: booking.status, complete: booking.complete, response: booking.response };
   books.micros += micros;
   books.inputTokens += usage === undefined ? 0 : usage.input + usage.cacheRead + usage.cacheWrite;
   books.outputTokens += usage?.output ?? 0;

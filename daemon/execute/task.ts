@@ -79,8 +79,8 @@ export interface Accounts {
   micros: number;
   inputTokens: number;
   outputTokens: number;
-  /** How the model answered the last request: HTTP status, 0 for none; and whether the answer came whole. */
-  last?: { readonly status: number; readonly complete: boolean };
+  /** How the model answered the last request: HTTP status, 0 for none; whether the answer came whole; its body. */
+  last?: { readonly status: number; readonly complete: boolean; readonly response: Cid };
 }
 
 export interface State {

@@ -7,6 +7,7 @@
 import { type Cid, digestOf, evidence } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Finished, Sandbox } from '../executors/executor.ts';
+import { oursIn } from './answers.ts';
 import { endingFor, voided } from './ending.ts';
 import { injectWithPrompt } from './inject.ts';
 import { sandboxOf } from './sandbox.ts';
@@ -75,7 +76,7 @@ async function oneTurn(task: Task, state: State, index: number, prompt: string):
     }),
   );
   const natives = [...state.natives, ...(await streams(task, index, ended))];
-  return { surface, natives, ending: endingOf(task, state, ended) };
+  return { surface, natives, ending: await endingOf(task, state, ended) };
 }
 
 /** Stops the sandbox as soon as the daemon is asked to stop: an agent may run for an hour. */
@@ -107,7 +108,7 @@ async function streams(task: Task, index: number, { stdout, stderr }: Finished) 
 }
 
 /** Our own findings first (they void), then the sandbox's, then the meter's, then the agent's exit. */
-function endingOf(task: Task, state: State, ended: Finished): Ending {
+async function endingOf(task: Task, state: State, ended: Finished): Promise<Ending> {
   const meter = state.meter?.state();
   const abort = task.world.aborted();
   if (abort !== undefined) return voided(turns, 'aborted', 'E_EXECUTOR', abort);
@@ -124,16 +125,15 @@ function endingOf(task: Task, state: State, ended: Finished): Ending {
   if (ended.pidsHit && ended.exit !== 0) return { status: 'agent_failed', stopReason: 'pids' };
   if (meter?.refusedBy === 'run') return { status: 'agent_failed', stopReason: 'cost_limit' };
   const own = task.adapter.ending({ code: ended.exit });
-  const unanswered = own.status === 'agent_failed' && own.stopReason === 'exit' && unansweredBy(state);
-  return unanswered ? voided(turns, 'aborted', 'E_METER', unanswered) : own;
+  const gaveUp = own.status === 'agent_failed' && own.stopReason === 'exit';
+  const unanswered = gaveUp ? await unansweredBy(task, state) : undefined;
+  return unanswered === undefined ? own : voided(turns, 'aborted', 'E_METER', unanswered);
 }
 
-/** Statuses by which a model service says that it is our account, our configuration or its own trouble. */
-const OURS: ReadonlySet<number> = new Set([0, 401, 403, 404, 429]);
-
 /** What the model's side failed at last; an agent that gave up over it did not fail by itself. */
-function unansweredBy({ books }: State): string | undefined {
-  const { status, complete } = books?.last ?? { status: 200, complete: true };
-  if (!OURS.has(status) && status < 500 && complete) return undefined;
-  return `the model did not answer the last request: ${complete ? `status ${status}` : 'no whole answer'}`;
+async function unansweredBy({ store }: Task, { books }: State): Promise<string | undefined> {
+  if (books?.last === undefined) return undefined;
+  const { status, complete, response } = books.last;
+  const body = status >= 400 && complete ? await store.get(response) : new Uint8Array();
+  return oursIn({ status, complete, body });
 }

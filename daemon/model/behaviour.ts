@@ -35,8 +35,10 @@ const error = z.strictObject({
 });
 /** Never answers: for deadlines. */
 const hang = z.strictObject({ hang: z.literal(true) });
+/** The connection is lost: before the answer begins, or in the middle of it. */
+const cut = z.strictObject({ cut: z.enum(['before', 'within']) });
 
-const step = z.union([call, say, stop, error, hang]);
+const step = z.union([call, say, stop, error, hang, cut]);
 const variant = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,40}$/),
   when: z.array(z.string().min(1)),

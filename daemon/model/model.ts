@@ -81,9 +81,19 @@ async function answer(
   }
   const played = play(behaviours, Buffer.concat(parts));
   if (played.kind === 'hang') return;
+  if (played.kind === 'cut') return cutOff(response, played.at);
   if (played.kind === 'error') return sendFailure(response, played);
   if (played.stream) sendEvents(response, played.message);
   else sendJson(response, 200, played.message);
+}
+
+function cutOff(response: ServerResponse, at: 'before' | 'within'): void {
+  if (at === 'before') {
+    response.destroy();
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
+  response.write('{"type":"message",', () => response.destroy());
 }
 
 function sendFailure(response: ServerResponse, { status, type, message }: Failure): void {

@@ -48,12 +48,16 @@ export interface Failure {
 export interface Hang {
   readonly kind: 'hang';
 }
+export interface Cut {
+  readonly kind: 'cut';
+  readonly at: 'before' | 'within';
+}
 
 /** Bytes that count as one token here. */
 const TOKEN_BYTES = 4;
 
 /** O(request size * behaviours). */
-export function play(behaviours: readonly Behaviour[], body: Uint8Array): Reply | Failure | Hang {
+export function play(behaviours: readonly Behaviour[], body: Uint8Array): Reply | Failure | Hang | Cut {
   const read = request.safeParse(parsed(body));
   if (!read.success) return wrong(400, 'invalid_request_error', z.prettifyError(read.error));
   const asked = read.data;
@@ -76,8 +80,9 @@ export function play(behaviours: readonly Behaviour[], body: Uint8Array): Reply 
   return answer(next, asked, body);
 }
 
-function answer(step: Step, asked: Request, body: Uint8Array): Reply | Failure | Hang {
+function answer(step: Step, asked: Request, body: Uint8Array): Reply | Failure | Hang | Cut {
   if ('hang' in step) return { kind: 'hang' };
+  if ('cut' in step) return { kind: 'cut', at: step.cut };
   if ('error' in step) return { kind: 'error', ...step.error };
   const id = sha256Hex(body).slice(0, 24);
   const content: Record<string, unknown>[] = [];

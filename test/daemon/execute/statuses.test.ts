@@ -107,11 +107,35 @@ const ROWS: readonly Row[] = [
     fault: ['turns', 'E_PROVISION'],
   },
   { name: 'capped', status: 'capped', ...caps(1_000_000_000, 1), fault: ['turns', 'E_BUDGET'] },
+  // The model's side: our key, our account, the service's own trouble, a lost connection.
+  ...(
+    [
+      ['model-gone', apiError(529, 'overloaded_error')],
+      ['key-rejected', apiError(401, 'authentication_error')],
+      ['not-allowed', apiError(403, 'permission_error')],
+      ['no-such-model', apiError(404, 'not_found_error')],
+      ['rate', apiError(429, 'rate_limit_error')],
+      ['broken-service', apiError(500, 'api_error')],
+      ['bad-gateway', apiError(502, 'bad_gateway')],
+      ['no-credit', apiError(400, 'billing_error')],
+      ['cut-before', { cut: 'before' }],
+      ['cut-within', { cut: 'within' }],
+    ] as const
+  ).map(([name, step]): Row => ({ name, status: 'aborted', plain: [step], fault: ['turns', 'E_METER'] })),
+  // The request itself: the agent's.
   {
-    name: 'model-gone',
-    status: 'aborted',
-    plain: [apiError(529, 'overloaded_error')],
-    fault: ['turns', 'E_METER'],
+    name: 'too-long',
+    status: 'agent_failed',
+    stopReason: 'context_overflow',
+    plain: [{ error: { status: 400, type: 'invalid_request_error', message: 'prompt is too long: 9 > 8' } }],
+    reward: 0,
+  },
+  {
+    name: 'unprocessable',
+    status: 'agent_failed',
+    stopReason: 'exit',
+    plain: [apiError(422, 'invalid_request_error')],
+    reward: 0,
   },
   // An agent cannot void its own failure by what it leaves behind.
   {

@@ -1,8 +1,8 @@
 /**
  * Reads the TAP version 13 report of `node --test --test-reporter=tap`.
  * Promises: every result line with its full name (levels joined by ` > `), and the runner's own closing counts.
- * Does not promise: other TAP producers. What a program under test prints reaches the report only behind `# `, so it
- * can forge comments but no result line.
+ * Does not promise: other TAP producers. What a program under test prints reaches the report behind `# `, or, quoted by
+ * an assertion, indented within the block of a result: neither can be taken for a result line or a count.
  */
 
 export interface TapResult {
@@ -18,7 +18,7 @@ export interface TapResult {
 
 export interface TapReport {
   readonly results: readonly TapResult[];
-  /** The runner's closing counts; absent where the report was cut. */
+  /** The runner's closing counts, cancelled tests among the failed; absent where the report was cut. */
   readonly counts: { readonly tests: number; readonly pass: number; readonly fail: number } | undefined;
 }
 
@@ -33,27 +33,44 @@ interface Line {
 }
 
 const RESULT = /^((?: {4})*)(not ok|ok) \d+ - (.*)$/;
-const TYPE = /^((?: {4})*) {2}type: 'suite'$/;
-const COUNT = /^# (tests|pass|fail) (\d+)$/;
+const COUNT = /^# (tests|pass|fail|cancelled) (\d+)$/;
 /** The closing block of the runner: nothing but counts may follow the last plan line. */
 const PLAN = /^1\.\.\d+$/;
 
 /** Reads a report. Never throws: what it cannot read is not a result. O(length). */
 export function readTap(text: string): TapReport {
-  const lines = text.split('\n');
+  const lines = withoutBlocks(text.split('\n'));
   const found: Line[] = [];
   for (const line of lines) {
     const result = RESULT.exec(line);
     const last = found.at(-1);
     if (result !== null) addResult(found, resultLine(result));
-    else if (last !== undefined && isSuiteMark(line, last.depth)) last.suite = true;
+    else if (last !== undefined && line === SUITE) last.suite = true;
   }
   return { results: found.map(toResult), counts: closingCounts(lines) };
 }
 
-function isSuiteMark(line: string, depth: number): boolean {
-  const mark = TYPE.exec(line);
-  return mark !== null && (mark[1] as string).length === depth * 4;
+/** Stands for the block of a suite, which says so in a field of its own. */
+const SUITE = '  suite';
+
+/**
+ * The lines without the YAML block that may follow a result. A block ends at the dots of its own indent, which no text
+ * quoted in it can have: it stands deeper.
+ */
+function withoutBlocks(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] as string;
+    kept.push(line);
+    const indent = RESULT.exec(line)?.[1];
+    if (indent === undefined || lines[i + 1] !== `${indent}  ---`) continue;
+    const from = i + 2;
+    const end = lines.indexOf(`${indent}  ...`, from);
+    const block = lines.slice(from, end < 0 ? lines.length : end);
+    if (block.includes(`${indent}  type: 'suite'`)) kept.push(SUITE);
+    i = from + block.length;
+  }
+  return kept;
 }
 
 function resultLine([, indent, verdict, rest]: RegExpExecArray): Line {
@@ -92,7 +109,8 @@ function closingCounts(lines: readonly string[]): TapReport['counts'] {
     const count = COUNT.exec(line);
     if (count !== null) counts[count[1] as string] = Number(count[2]);
   }
-  const { tests, pass, fail } = counts;
+  // A test that ran out of its own time is counted apart and stands as a failed result.
+  const { tests, pass, fail, cancelled = 0 } = counts;
   if (tests === undefined || pass === undefined || fail === undefined) return undefined;
-  return { tests, pass, fail };
+  return { tests, pass, fail: fail + cancelled };
 }

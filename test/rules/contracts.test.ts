@@ -1,7 +1,7 @@
-/** Every kind that the golden release holds, by its contract: valid as it stands, strict, whole, frozen, its links exact. */
+/** Every kind by its contract, as the golden release holds it or as people decide it: valid as it stands, strict, whole, frozen, its links exact. */
 import t from 'tap';
 import { isRefused } from '../../rules/contracts/kit.ts';
-import { type AnyRecord, isKind, parseRecord, referencesOf } from '../../rules/contracts/table.ts';
+import { type AnyRecord, CONTRACTS, isKind, parseRecord, referencesOf } from '../../rules/contracts/table.ts';
 import { cidOfPath } from '../../rules/release/files.ts';
 import { isEvidence } from '../../store/format/cid.ts';
 import { decode, isLink, type Value } from '../../store/format/codec.ts';
@@ -21,6 +21,33 @@ for (const [path, bytes] of readFiles(GOLDEN)) {
   if (before === undefined || JSON.stringify(value).length > JSON.stringify(before).length)
     samples.set(kind, value);
 }
+
+const LINK = { '/': 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' };
+const OTHER = { '/': 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy' };
+const DIGEST = `sha256:${'a'.repeat(64)}`;
+const by = { v: 1, who: 'Ann', why: 'seen' };
+
+/** Kinds that people decide, and names: no run makes them. */
+const DECIDED: Readonly<Record<string, Plain>> = {
+  acceptance: { kind: 'acceptance', ...by, certificate: LINK, surface: 'docs', path: 'm.md', digest: DIGEST },
+  addendum: { kind: 'addendum', ...by, study: LINK, text: 'Two runs more.' },
+  amendment: { kind: 'amendment', ...by, before: LINK, after: OTHER },
+  deviation: {
+    kind: 'deviation',
+    ...by,
+    study: LINK,
+    start: OTHER,
+    receipt: OTHER,
+    what: 'The clock jumped.',
+  },
+  name: { kind: 'name', v: 1, name: 'team/study-1', target: LINK, previous: null },
+  override: {
+    ...{ kind: 'override', ...by, study: LINK, subject: OTHER, admission: LINK },
+    ...{ decision: 'excluded', outcomesVisible: true, supersedes: OTHER },
+  },
+  task_exclusion: { kind: 'task_exclusion', ...by, study: LINK, challenge: OTHER },
+};
+for (const [kind, value] of Object.entries(DECIDED)) samples.set(kind, value);
 
 const copy = (value: Plain): Plain => JSON.parse(JSON.stringify(value)) as Plain;
 const refuses = (value: Value): boolean => {
@@ -44,8 +71,58 @@ function scalars(value: Value): Value[] {
   return Object.values(value).flatMap((part) => scalars(part as Value));
 }
 
-t.test('the golden release holds most kinds', (t) => {
-  t.ok(samples.size >= 30, [...samples.keys()].sort().join(' '));
+t.test('there is a sample of every kind', (t) => {
+  t.same([...samples.keys()].sort(), Object.keys(CONTRACTS).sort());
+  t.end();
+});
+
+/** What may be left out of the kinds above. */
+const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
+  deviation: ['start', 'receipt'],
+  override: ['supersedes'],
+};
+/** Kind and field -> values that it may not have. */
+const WRONG: readonly [string, string, readonly Value[]][] = [
+  ['acceptance', 'certificate', [LINK['/'], DIGEST, { '/': 'x' }, [], {}]],
+  ['acceptance', 'digest', ['a'.repeat(64), `sha256:${'A'.repeat(64)}`, `${DIGEST}0`, LINK]],
+  ['acceptance', 'surface', ['', 1, 'x'.repeat(16_385)]],
+  ['acceptance', 'path', [1, ['m.md']]],
+  ['addendum', 'text', ['', 1, {}]],
+  ['addendum', 'study', [DIGEST, null]],
+  ['amendment', 'before', [null, DIGEST, LINK['/']]],
+  ['amendment', 'after', [null, [LINK]]],
+  ['deviation', 'what', ['', null]],
+  ['deviation', 'start', [null, DIGEST]],
+  ['deviation', 'receipt', [null, 'none']],
+  ['override', 'decision', ['admit', '', true]],
+  ['override', 'outcomesVisible', ['yes', 0, null]],
+  ['override', 'subject', [{ receipt: LINK }, DIGEST]],
+  ['override', 'supersedes', [null, []]],
+  ['task_exclusion', 'challenge', [DIGEST, 'late-departure']],
+  [
+    'name',
+    'name',
+    ['', '/a', 'a/', 'a//b', '.a', 'a/../b', 'a b', 'a'.repeat(65), 'a/'.repeat(8).concat('b')],
+  ],
+  ['name', 'target', [DIGEST, 'none']],
+  ['name', 'previous', [DIGEST, LINK['/']]],
+];
+
+t.test('kinds that people decide: each field is needed, and none takes another form', (t) => {
+  for (const [kind, value] of Object.entries(DECIDED)) {
+    for (const field of Object.keys(value)) {
+      const { [field]: _, ...rest } = copy(value);
+      t.equal(refuses(rest), OPTIONAL[kind]?.includes(field) !== true, `${kind} without ${field}`);
+    }
+    if (kind !== 'name')
+      for (const field of ['who', 'why']) t.ok(refuses({ ...copy(value), [field]: '' }), `${kind} ${field}`);
+  }
+  for (const [kind, field, values] of WRONG)
+    for (const wrong of values)
+      t.ok(
+        refuses({ ...copy(DECIDED[kind] as Plain), [field]: wrong }),
+        `${kind} ${field} ${JSON.stringify(wrong)}`.slice(0, 80),
+      );
   t.end();
 });
 
@@ -66,8 +143,11 @@ t.test(
   'a list where a map is wanted, or nothing where something is, is refused at the top of every kind',
   (t) => {
     for (const [kind, value] of samples) {
-      for (const field of Object.keys(value))
-        t.ok(refuses({ ...copy(value), [field]: null }), `${kind} ${field}`);
+      for (const field of Object.keys(value)) {
+        // A name may point at nothing, and the first one follows none.
+        const nullable = kind === 'name' && ['target', 'previous'].includes(field);
+        t.equal(refuses({ ...copy(value), [field]: null }), !nullable, `${kind} ${field}`);
+      }
     }
     t.end();
   },

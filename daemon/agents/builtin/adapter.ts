@@ -8,9 +8,17 @@ import { fileURLToPath } from 'node:url';
 import { sha256Hex } from '../../../store/format/crypto.ts';
 import { fail } from '../../../store/format/errors.ts';
 import type { Adapter, AgentTurn, Ending, Exit, Launch, Place } from '../adapter.ts';
-import { EXITS, TOOLS, type ToolName, type Turn } from './loop.ts';
+import { EXITS } from './model.mts';
+import { TOOLS } from './tools.mts';
+import type { ToolName, Turn } from './turn.mts';
 
-const PROGRAM = { name: 'agent.mjs', source: fileURLToPath(new URL('./loop.js', import.meta.url)) };
+const sourceOf = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
+/** The one that is started; the others keep the names by which they import each other. */
+const PROGRAM = { name: 'agent.mjs', source: sourceOf('loop.mjs') };
+const PARTS = ['blocks', 'commands', 'files', 'model', 'output', 'session', 'tools', 'wire'].map((part) => ({
+  name: `${part}.mjs`,
+  source: sourceOf(`${part}.mjs`),
+}));
 const TURN_FILE = '.agent/turn.json';
 const SESSION_FILE = '.agent/session.jsonl';
 /** Raised whenever request or session bytes change for equal inputs. */
@@ -21,14 +29,22 @@ const COMMAND_SECONDS = 120;
 export const builtin: Adapter = {
   name: 'builtin',
   format: 'builtin-session-1',
-  programs: [PROGRAM],
+  programs: [PROGRAM, ...PARTS],
   turnFiles: [TURN_FILE],
   isSession: (path) => path === SESSION_FILE,
-  identify: async () => ({ version: VERSION, sha256: sha256Hex(await readFile(PROGRAM.source)) }),
+  identify: async () => ({ version: VERSION, sha256: await digestOfPrograms() }),
   launch,
   ending,
   toolDescription: (tool) => TOOLS[toolName(tool)].description,
 };
+
+/** SHA-256 of the lines that `sha256sum` gives for the files, in this order. */
+async function digestOfPrograms(): Promise<string> {
+  const lines: string[] = [];
+  for (const { name, source } of [PROGRAM, ...PARTS])
+    lines.push(`${sha256Hex(await readFile(source))}  ${name}\n`);
+  return sha256Hex(Buffer.from(lines.join(''), 'utf8'));
+}
 
 /** Throws E_CONFIG for a tool that the loop does not have. */
 function toolName(tool: string): ToolName {

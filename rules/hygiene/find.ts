@@ -14,11 +14,19 @@ export interface HygieneFinding {
   readonly shape: string;
 }
 
-// Behind a host name, `/home/x` is part of an address. `/home/agent` is what scrub writes for an agent's home.
-const HOST_PATHS = [
-  /(?:(?<![A-Za-z0-9._~%/-])|(?<=file:\/\/))\/(?:home|Users)\/(?!agent(?![A-Za-z0-9._-]))[A-Za-z0-9._-]+/,
-  /(?:(?<![A-Za-z0-9._~%/-])|(?<=file:\/\/))\/root\/[A-Za-z0-9._-]+/,
-  /(?<![A-Za-z0-9])[A-Za-z]:\\{1,8}Users\\{1,8}[A-Za-z0-9._-]+/,
+// Behind a host name, `/home/x` is part of an address. `/home/agent` is what scrub writes for an agent's home. `hint` is
+// asked first: without it the pattern cannot match, and to look for it costs next to nothing.
+const HOST_PATHS: readonly { readonly hint: string; readonly pattern: RegExp }[] = [
+  {
+    hint: '/home/',
+    pattern: /(?:(?<![A-Za-z0-9._~%/-])|(?<=file:\/\/))\/home\/(?!agent(?![A-Za-z0-9._-]))[A-Za-z0-9._-]+/,
+  },
+  {
+    hint: '/Users/',
+    pattern: /(?:(?<![A-Za-z0-9._~%/-])|(?<=file:\/\/))\/Users\/(?!agent(?![A-Za-z0-9._-]))[A-Za-z0-9._-]+/,
+  },
+  { hint: '/root/', pattern: /(?:(?<![A-Za-z0-9._~%/-])|(?<=file:\/\/))\/root\/[A-Za-z0-9._-]+/ },
+  { hint: 'Users\\', pattern: /(?<![A-Za-z0-9])[A-Za-z]:\\{1,8}Users\\{1,8}[A-Za-z0-9._-]+/ },
 ];
 
 /** The findings of one file, each shape once a line. O(size x layers). */
@@ -67,5 +75,6 @@ const shapesOfLine = (line: string): ReadonlySet<string> => new Set(decodedTexts
 
 function shapesIn(text: string): string[] {
   const secrets = SECRET_FINDERS.filter(({ find }) => find(text, 0) !== undefined).map(({ name }) => name);
-  return HOST_PATHS.some((pattern) => pattern.test(text)) ? [...secrets, 'path of a machine'] : secrets;
+  const named = HOST_PATHS.some(({ hint, pattern }) => text.includes(hint) && pattern.test(text));
+  return named ? [...secrets, 'path of a machine'] : secrets;
 }

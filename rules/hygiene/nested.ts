@@ -6,9 +6,14 @@
 
 /** Layers that are undone, one inside the other. */
 const DEPTH = 6;
-const JSON_ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
+const HEX4 = /^[0-9a-fA-F]{4}$/;
 const PERCENT = /%([0-9A-Fa-f]{2})/g;
-const BASE64 = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+/** Shortest token that is taken for Base64. */
+const SHORTEST = 24;
+/** Which bytes stand in a token of either alphabet. */
+const IN_TOKEN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[A-Za-z0-9+/_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /** The text itself first, then each decoded one, once. `text` is bytes read as Latin-1. O(size x layers). */
@@ -29,16 +34,37 @@ function visit(text: string, depth: number, found: Set<string>): void {
       depth - 1,
       found,
     );
-  for (const [token] of text.matchAll(BASE64)) {
+  for (const token of tokensIn(text)) {
     const decoded = Buffer.from(token, 'base64').toString('latin1');
     if (isText(decoded)) visit(decoded, depth - 1, found);
   }
 }
 
+/** Every run of token characters that is long enough, with its padding left out. One pass. */
+function* tokensIn(text: string): Generator<string> {
+  let from = 0;
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && IN_TOKEN[text.charCodeAt(at)] === 1) continue;
+    if (at - from >= SHORTEST) yield text.slice(from, at);
+    from = at + 1;
+  }
+}
+
+/** JSON escapes undone once; a backslash before a line end, or at the end, stays. */
 function unescaped(text: string): string {
-  return text.replace(JSON_ESCAPE, (_, hex?: string, one = '') =>
-    hex === undefined ? (CONTROLS[one] ?? one) : character(hex),
-  );
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', from)) {
+    parts.push(text.slice(from, at));
+    const one = text[at + 1] ?? '\n';
+    const hex = one === 'u' ? text.slice(at + 2, at + 6) : '';
+    const stays = one === '\n' || one === '\r';
+    if (HEX4.test(hex)) parts.push(character(hex));
+    else parts.push(stays ? '\\' : (CONTROLS[one] ?? one));
+    from = at + (HEX4.test(hex) ? 6 : stays ? 1 : 2);
+  }
+  parts.push(text.slice(from));
+  return parts.join('');
 }
 
 const character = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));

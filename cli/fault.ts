@@ -12,6 +12,7 @@ import {
   UnsatisfiedPositionalError,
 } from '@stricli/core';
 import { AshlarError, ERRORS, isFault } from '../store/format/errors.ts';
+import { counted } from '../store/format/words.ts';
 
 /** Any thrown value as a fault of the catalogue. */
 export function faultOf(error: unknown): AshlarError {
@@ -28,8 +29,9 @@ export function faultOf(error: unknown): AshlarError {
 /** What the parser of arguments refused, as E_USAGE. */
 export function usageFault(error: unknown): AshlarError {
   if (error instanceof ArgumentParseError) {
-    if (isFault(error.exception)) return error.exception;
     const where = error.externalFlagNameOrPlaceholder;
+    if (isFault(error.exception))
+      return new AshlarError(error.exception.code, { where, ...error.exception.data });
     return usage({ where, found: error.input, hint: sentenceOf(error.exception) });
   }
   if (error instanceof FlagNotFoundError) {
@@ -48,7 +50,7 @@ export function usageFault(error: unknown): AshlarError {
   if (error instanceof UnsatisfiedFlagError)
     return usage({ wanted: `a value for --${error.externalFlagName}`, found: 'nothing' });
   if (error instanceof UnexpectedPositionalError)
-    return usage({ wanted: `${error.expectedCount} arguments at most`, found: error.input });
+    return usage({ wanted: `at most ${counted(error.expectedCount, 'argument')}`, found: error.input });
   return error instanceof ArgumentScannerError ? usage({ found: error.message }) : faultOf(error);
 }
 

@@ -24,8 +24,9 @@ type Where = Pick<Cli, 'env' | 'cwd'>;
 
 /** The folder of the store that is meant. Throws E_NOT_FOUND. */
 export function storePath({ env, cwd }: Where, { store }: StoreFlag): string {
-  const said = store ?? env.ASHLAR_STORE;
-  if (said !== undefined && said !== '') return resolve(cwd, said);
+  // Set to nothing is as good as not set, as for all variables of this kind.
+  const said = store ?? (env.ASHLAR_STORE || undefined);
+  if (said !== undefined) return resolve(cwd, said);
   for (let at = resolve(cwd); ; at = dirname(at)) {
     if (existsSync(join(at, FOLDER, 'ashlar.json'))) return join(at, FOLDER);
     if (at === dirname(at)) break;

@@ -2,6 +2,7 @@
 import type { Reaped } from '../daemon/reap.ts';
 import type { Ran, RunOptions } from '../daemon/run.ts';
 import type { Cid } from '../store/format/cid.ts';
+import { counted } from '../store/format/words.ts';
 import type { Out } from './output.ts';
 
 interface Limits {
@@ -31,6 +32,6 @@ export function ranLine({ challenge, epoch, arm, attempt, status, receipt }: Ran
 /** Says what start-up wrote off; nothing where there was nothing. */
 export function reapedLine(out: Out, { sandboxes, booked, lost }: Reaped): void {
   if (sandboxes.length + booked + lost.length === 0) return;
-  const line = `written off: ${lost.length} starts lost, ${sandboxes.length} sandboxes removed, ${booked} reservations booked`;
+  const line = `written off: ${counted(lost.length, 'start')} lost, ${counted(sandboxes.length, 'sandbox', 'sandboxes')} removed, ${counted(booked, 'reservation')} booked`;
   out.say({ event: 'reaped', sandboxes: sandboxes.length, booked, lost }, line);
 }

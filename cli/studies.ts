@@ -1,7 +1,9 @@
 /** What verbs about studies share: which family is meant, who decides, and the machine that runs it. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Engine, openEngine } from '../daemon/engine.ts';
 import { families, familyOf } from '../daemon/family.ts';
+import type { StudyInputs } from '../daemon/freeze/study.ts';
 import { type Host, readHost } from '../daemon/host.ts';
 import type { Cid } from '../store/format/cid.ts';
 import { fail, isFault } from '../store/format/errors.ts';
@@ -58,6 +60,20 @@ export async function hostMeant(store: Store, { host }: HostFlag): Promise<Host>
     const hint = '--host FILE names one; it says which executor, provisioners and model this machine offers';
     return fail('E_CONFIG', { where: path, wanted: 'a host configuration', found: 'none', hint });
   }
+}
+
+/** The same where there is one, for verbs that run nothing. Throws E_CONFIG; E_NOT_FOUND for a file that was named. */
+async function hostKnown(store: Store, flags: HostFlag): Promise<Host | undefined> {
+  const known = flags.host !== undefined || existsSync(join(store.path, 'host.json'));
+  return known ? hostMeant(store, flags) : undefined;
+}
+
+/** What a study file is registered from: this store, and the machine where one is known. */
+export async function studyInputs(store: Store, flags: HostFlag): Promise<StudyInputs> {
+  const host = await hostKnown(store, flags);
+  const named = (name: string) =>
+    recordOf(store, name, name.startsWith('challenge/') ? 'challenge' : 'fixture');
+  return { store, named, ...(host === undefined ? {} : { host }) };
 }
 
 /** Opens the machine's engine, says what it is, hands it out and closes it. */

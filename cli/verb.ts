@@ -1,6 +1,7 @@
 /**
  * How a verb is declared: its flags, arguments and example, and the one function that it calls.
- * Promises: every verb has `--json`; a verb over a store has `--store` and closes what it opened.
+ * Promises: every verb has `--json`; a verb over a store has `--store` and closes what it opened; no argument or flag
+ * is an empty text.
  */
 import {
   type BaseArgs,
@@ -46,7 +47,7 @@ export interface VerbSpec<F extends BaseFlags, A extends BaseArgs> {
 
 const JSON_FLAG = toggle('One JSON value a line, on stdout and for errors on stderr');
 export const STORE_FLAG = text(
-  'Folder of the store; else ASHLAR_STORE, else the nearest .ashlar upwards',
+  'Folder of the store; else ASHLAR_STORE where it is not empty, else the nearest .ashlar upwards',
   'FOLDER',
 );
 
@@ -86,30 +87,36 @@ export function storeVerb<const F extends BaseFlags, const A extends BaseArgs>(
   });
 }
 
+/** A text as it was given. An empty one is refused: `"$UNSET"` must never come to mean the current folder. */
+function given(input: string): string {
+  if (input === '') fail('E_USAGE', { wanted: 'a text that is not empty', found: "''" });
+  return input;
+}
+
 /** A positional argument. */
 export function word(placeholder: string, brief: string) {
-  return { placeholder, brief, parse: String } as const;
+  return { placeholder, brief, parse: given } as const;
 }
 
 export function maybe(placeholder: string, brief: string) {
-  return { placeholder, brief, parse: String, optional: true } as const;
+  return { placeholder, brief, parse: given, optional: true } as const;
 }
 
 export const NO_ARGS = { kind: 'tuple', parameters: [] } as const;
 
 /** A flag that takes a text and may be left out. */
 export function text(brief: string, placeholder: string) {
-  return { kind: 'parsed', parse: String, brief, placeholder, optional: true } as const;
+  return { kind: 'parsed', parse: given, brief, placeholder, optional: true } as const;
 }
 
 /** A flag that must be given. */
 export function needed(brief: string, placeholder: string) {
-  return { kind: 'parsed', parse: String, brief, placeholder } as const;
+  return { kind: 'parsed', parse: given, brief, placeholder } as const;
 }
 
 /** A flag that may stand several times. */
 export function several(brief: string, placeholder: string) {
-  return { kind: 'parsed', parse: String, brief, placeholder, variadic: true, optional: true } as const;
+  return { kind: 'parsed', parse: given, brief, placeholder, variadic: true, optional: true } as const;
 }
 
 export function toggle(brief: string) {

@@ -4,42 +4,50 @@
  */
 import type { Agent } from '../rules/contracts/agent.ts';
 import type { Condition } from '../rules/contracts/condition.ts';
-import { strengthOf } from '../rules/contracts/study.ts';
+import { type ExecutorName, strengthOf } from '../rules/contracts/study.ts';
 import { viewAs } from '../rules/runs.ts';
 import type { Standing } from '../rules/schedule/standing.ts';
 import type { Cid } from '../store/format/cid.ts';
 import { fail } from '../store/format/errors.ts';
 import type { Store } from '../store/store.ts';
 import { adapterOf } from './agents/table.ts';
-import type { Engine } from './engine.ts';
-import type { Provisioner } from './provisioner/provisioner.ts';
 import { viewOf } from './view.ts';
 
 /** The executor is strong enough, for the study and for the agent. Throws E_GATE. */
-export function checkIsolation({ executor }: Engine, { study }: Standing, agent: Agent): void {
-  const minimum = study.value.isolation;
-  if (strengthOf(executor.name) < strengthOf(minimum))
-    fail('E_GATE', { where: 'isolation', wanted: `${minimum} or stronger`, found: executor.name });
-  if (agent.modelKind === 'real' && executor.name === 'none')
+export function checkIsolation(
+  executor: ExecutorName,
+  minimum: ExecutorName,
+  { modelKind }: Pick<Agent, 'modelKind'>,
+): void {
+  if (strengthOf(executor) < strengthOf(minimum))
+    fail('E_GATE', { where: 'isolation', wanted: `${minimum} or stronger`, found: executor });
+  if (modelKind === 'real' && executor === 'none')
     fail('E_GATE', { where: 'isolation', wanted: 'bwrap or docker for a real model', found: 'none' });
 }
 
-/** This build runs the registered agent, against the registered kind of model. Throws E_CONFIG. */
-export async function checkAgent({ scripted }: Engine, agent: Agent): Promise<void> {
-  if (scripted !== (agent.modelKind === 'scripted')) {
-    const found = scripted ? 'scripted' : 'real';
-    fail('E_CONFIG', { where: 'model', wanted: agent.modelKind, found });
-  }
-  const { version } = await adapterOf(agent.adapter).identify();
-  if (version !== agent.version)
-    fail('E_CONFIG', { where: `agent ${agent.adapter}`, wanted: `version ${agent.version}`, found: version });
+/** The host's model is of the registered kind. Throws E_CONFIG. */
+export function checkModel(scripted: boolean, { modelKind }: Pick<Agent, 'modelKind'>): void {
+  const found = scripted ? 'scripted' : 'real';
+  if (modelKind !== found) fail('E_CONFIG', { where: 'model', wanted: modelKind, found });
+}
+
+/** This build runs the registered agent with these tools. Throws E_CONFIG. */
+export async function checkAgent(
+  { adapter: name, version: wanted }: Pick<Agent, 'adapter' | 'version'>,
+  tools: readonly string[] = [],
+): Promise<void> {
+  const adapter = adapterOf(name);
+  const { version } = await adapter.identify();
+  if (version !== wanted)
+    fail('E_CONFIG', { where: `agent ${name}`, wanted: `version ${wanted}`, found: version });
+  for (const tool of tools) adapter.toolDescription(tool);
 }
 
 /**
  * What the condition promises can be handed over. A memory that no channel delivers would show as a null result.
  * Throws E_CONFIG.
  */
-export function checkCondition({ name, source, channel, tools }: Condition, product?: Provisioner): void {
+export function checkDelivery({ name, source, channel, tools }: Delivered): void {
   if (source.type === 'none') return;
   const where = `condition ${name}`;
   if (source.type === 'rule')
@@ -48,9 +56,17 @@ export function checkCondition({ name, source, channel, tools }: Condition, prod
     fail('E_CONFIG', { where, wanted: 'the channel prompt or tool', found: channel ?? 'none' });
   if (channel === 'tool' && !tools.includes('search_memory'))
     fail('E_CONFIG', { where, wanted: 'the tool search_memory', found: tools.join(', ') || 'no tool' });
-  if (product?.recall === undefined)
+}
+
+type Delivered = Pick<Condition, 'name' | 'source' | 'channel' | 'tools'>;
+
+/** The same, and the host's product can do it. Throws E_CONFIG. */
+export function checkCondition(condition: Delivered, product?: { readonly recall?: unknown }): void {
+  checkDelivery(condition);
+  const { name, source } = condition;
+  if (source.type === 'provisioner' && product?.recall === undefined)
     fail('E_CONFIG', {
-      where,
+      where: `condition ${name}`,
       wanted: `the verb recall of ${source.provisioner}`,
       found: 'a provisioner without it',
       hint: 'Set recall in the host configuration',

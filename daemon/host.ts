@@ -2,9 +2,9 @@
  * Host configuration: what this machine offers. It is in no record; a build's version and digest are in the study.
  * Promises: read strictly; a relative path is relative to the file; no key stands in it (see meter/key.ts).
  */
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { readBounded } from '../store/bounded.ts';
 import { fail } from '../store/format/errors.ts';
 import { parseJson } from '../store/format/json.ts';
 
@@ -41,9 +41,7 @@ export type Host = z.infer<typeof schema>;
 
 /** Reads a configuration file. Throws E_CONFIG, E_JSON, E_NOT_FOUND. */
 export async function readHost(path: string): Promise<Host> {
-  const bytes = await readFile(path).catch((cause: unknown) =>
-    fail('E_NOT_FOUND', { where: path, wanted: 'a host configuration', cause }),
-  );
+  const bytes = await readBounded(path, { max: 1 << 20, wanted: 'a host configuration' });
   return parseHost(bytes, dirname(resolve(path)), path);
 }
 

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admitEligible } from '../../daemon/decide/admit.ts';
 import { claimPage } from '../../daemon/decide/claims.ts';
-import { closeFamily, publish, reportClose } from '../../daemon/decide/close.ts';
+import { closeFamily, reportClose } from '../../daemon/decide/close.ts';
 import { keepC0 } from '../../daemon/decide/register.ts';
 import { type Engine, openEngine } from '../../daemon/engine.ts';
 import { readAuthored } from '../../daemon/freeze/authored.ts';
@@ -17,7 +17,7 @@ import { freezeFixture } from '../../daemon/freeze/fixture.ts';
 import { type AuthoredStudy, authoredStudy, recordStudy } from '../../daemon/freeze/study.ts';
 import type { Host } from '../../daemon/host.ts';
 import { openFolder } from '../../daemon/release/folder.ts';
-import { writeRelease } from '../../daemon/release/write.ts';
+import { releaseTo } from '../../daemon/release/write.ts';
 import { type Ran, runPending } from '../../daemon/run.ts';
 import { openTrigger, type Trigger } from '../../daemon/trigger.ts';
 import { validate } from '../../daemon/validate.ts';
@@ -27,6 +27,7 @@ import { type Verified, verify } from '../../rules/verify/verify.ts';
 import type { Cid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import { printPath } from '../../store/format/tree.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface DemoOptions {
@@ -72,13 +73,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const close = await closeFamily(store, registered, { who: 'the demo', why: 'every plan is done' });
     await claim(demo, close);
     const { report } = await reportClose(store, demo.trigger, close);
-    const release = await publish(store, demo.trigger, close);
-    await writeRelease(store, release, target);
+    const release = await releaseTo(store, demo.trigger, close, target);
     say('release', `${release} in ${target}`);
     const verified = await verify(await openFolder(target));
     say(
       'verify',
-      `${verified.result}, ${verified.trust}: ${verified.records} derived records come out the same`,
+      `${verified.result}, ${verified.trust}: ${counted(verified.records, 'derived record')} the same again`,
     );
     return { study: registered, close, release, ran, verified, report: await reportText(store, report) };
   } finally {
@@ -108,7 +108,7 @@ async function freeze({ store, catalogue, study, trigger, frozen, say }: Demo): 
   for (const cid of await view.byKind('certificate')) {
     const certificate = await viewAs('certificate', cid, view);
     const count = 'findings' in certificate ? certificate.findings.length : 'refused';
-    say('certify', `${cid}: ${count === 0 ? 'clean' : `${count} findings`}`);
+    say('certify', `${cid}: ${count === 0 ? 'clean' : counted(Number(count), 'finding')}`);
   }
 }
 
@@ -138,9 +138,9 @@ async function validateAll({ store, study, frozen, say }: Demo, engine: Engine):
   }
 }
 
-async function register({ store, study, catalogue, frozen, say }: Demo): Promise<Cid> {
+async function register({ store, study, catalogue, frozen, host, say }: Demo): Promise<Cid> {
   const named = async (name: string) => frozen.get(name) ?? fail('E_NOT_FOUND', { where: name });
-  const cid = await recordStudy({ store, named }, study, join(catalogue, 'studies'));
+  const cid = await recordStudy({ store, named, host }, study, join(catalogue, 'studies'));
   await keepC0(store, cid);
   await store.setName(`study/${study.id}`, cid);
   say('register', `study ${cid}`);
@@ -168,7 +168,7 @@ async function claim({ store, catalogue, trigger, say }: Demo, close: Cid): Prom
   const text = await readFile(join(catalogue, 'studies', 'results.md'), 'utf8');
   const page = { name: 'results.md', text, who: 'the demo', why: 'numbers bound to the summary' };
   const { claims } = await claimPage(store, close, summary, page);
-  say('claim', `${claims.length} numbers of results.md, each bound to its field`);
+  say('claim', `${counted(claims.length, 'number')} of results.md, each bound to its field`);
 }
 
 async function reportText(store: Store, cid: Cid): Promise<string> {

@@ -2,6 +2,7 @@
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { checkStore } from '../../store/check.ts';
 import { fail } from '../../store/format/errors.ts';
+import { counted } from '../../store/format/words.ts';
 import { storePath } from '../open.ts';
 import { NO_ARGS, STORE_FLAG, type StoreFlag, verb } from '../verb.ts';
 
@@ -16,7 +17,7 @@ export const command = verb<StoreFlag, []>({
       cli.out.say({ fault }, `${fault.kind.padEnd(12)} ${fault.where}: ${fault.found ?? ''}`);
     const { faults, ...counts } = await checkStore(path, { kinds: KIND_TABLE, onFault });
     const { blocks, bytes, leaves } = counts;
-    const line = `${faults.length} faults; ${blocks} sound blocks of ${bytes} bytes, ${leaves} leaves`;
+    const line = `${counted(faults.length, 'fault')}; ${counted(blocks, 'sound block')} of ${counted(bytes, 'byte')}, ${counted(leaves, 'leaf', 'leaves')}`;
     cli.out.say({ faults: faults.length, ...counts }, line);
     if (faults.length > 0)
       fail('E_STORE_DAMAGED', { where: path, wanted: 'no fault', found: String(faults.length) });

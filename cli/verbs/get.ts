@@ -1,6 +1,6 @@
 /** `get`: an object's bytes, each re-hashed before it is handed out; a tree becomes a folder. */
 import { createWriteStream } from 'node:fs';
-import { link, lstat, rm } from 'node:fs/promises';
+import { link, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,7 @@ import { type Cid, codecOf } from '../../store/format/cid.ts';
 import { random } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { checkTarget } from '../../store/target.ts';
 import { objectOf } from '../objects.ts';
 import { shapeOf } from '../shape.ts';
 import { storeVerb, text, word } from '../verb.ts';
@@ -24,7 +25,7 @@ export const command = storeVerb<{ out?: string }, [object: string]>({
     const cid = await objectOf(store, object);
     if (flags.out === undefined) return out.bytes(store.stream(cid));
     const target = resolve(cwd, flags.out);
-    if ((await lstat(target).catch(() => undefined)) !== undefined) fail('E_STORE_EXISTS', { where: target });
+    await checkTarget(target);
     const shape = codecOf(cid) === 'raw' ? 'raw' : (await shapeOf(store, cid)).shape;
     if (shape === 'tree' || shape === 'snapshot') await treeToFolder(store, cid, target);
     else await writeFile(store, cid, target);
@@ -34,7 +35,13 @@ export const command = storeVerb<{ out?: string }, [object: string]>({
 async function writeFile(store: Store, cid: Cid, target: string): Promise<void> {
   const part = `${target}.${Buffer.from(random(6)).toString('hex')}.part`;
   try {
-    await pipeline(Readable.from(store.stream(cid)), createWriteStream(part, { flags: 'wx' }));
+    await pipeline(Readable.from(store.stream(cid)), createWriteStream(part, { flags: 'wx' })).catch(
+      (cause: NodeJS.ErrnoException) => {
+        // A parent that stands, and takes no file: of /proc, say.
+        if (cause.syscall !== 'open') throw cause;
+        fail('E_IO', { where: target, wanted: 'a file that can be written', found: cause.code ?? '', cause });
+      },
+    );
     // A link does not replace what came there meanwhile. Dying before it leaves the part, and no file of that name.
     await link(part, target);
   } finally {

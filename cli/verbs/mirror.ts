@@ -8,6 +8,7 @@ import { writeRelease } from '../../daemon/release/write.ts';
 import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { parseCid } from '../../store/format/cid.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 import { recordOf } from '../objects.ts';
 import { withStore } from '../open.ts';
@@ -50,7 +51,7 @@ export const command = verb<Flags, [what: string, subject?: string]>({
     as: text('pull: names get this in front (the host of the URL)', 'NAME'),
     family: several('pull: only this family, by its first study', 'CID'),
     key: several('pull: verifier key that a new log may have', 'VKEY'),
-    out: text('write: folder to write; must not exist', 'FOLDER'),
+    out: text('write: folder to write; new or empty', 'FOLDER'),
   },
   args: {
     kind: 'tuple',
@@ -130,13 +131,16 @@ async function pull({ out }: Cli, store: Store, url: string, { as, family, key }
       kinds: KIND_TABLE,
       ...(family === undefined ? {} : { families: family.map(parseCid) }),
       ...(key === undefined ? {} : { keys: key }),
-      onBlocks: ({ blocks, bytes }) => out.progress(`${blocks} blocks, ${bytes} bytes`),
+      onBlocks: ({ blocks, bytes }) => out.progress(`${counted(blocks, 'block')}, ${counted(bytes, 'byte')}`),
     });
     for (const one of pulled.families)
-      await out.print(one, `${one.family}  ${String(one.size).padStart(6)} leaves  ${one.vkey}`);
+      await out.print(
+        one,
+        `${one.family}  ${String(one.size).padStart(6)} ${one.size === 1 ? 'leaf  ' : 'leaves'}  ${one.vkey}`,
+      );
     for (const { name, why } of pulled.skipped) out.note(`not taken: name ${name} (${why})`);
     const { blocks, bytes, records, names } = pulled;
-    const line = `${blocks} blocks (${bytes} bytes), ${records} records, ${names} names`;
+    const line = `${counted(blocks, 'block')} (${counted(bytes, 'byte')}), ${counted(records, 'record')}, ${counted(names, 'name')}`;
     await out.print({ blocks, bytes, records, names }, line);
   } finally {
     source.close();

@@ -43,6 +43,9 @@ export const command = verb<Flags, [name?: string, object?: string]>({
 async function set(store: Store, flags: Flags, name: string, object: string | undefined): Promise<NameHead> {
   if (object !== undefined && flags.withdraw === true)
     fail('E_USAGE', { where: name, wanted: 'an object or --withdraw', found: 'both' });
+  // One that is withdrawn already stays so, and saying it again succeeds.
+  if (object === undefined && (await store.name(name)) === null)
+    fail('E_NOT_FOUND', { where: name, wanted: 'a name of this store' });
   const target = object === undefined ? null : await objectOf(store, object);
   if (target !== null && !(await store.has(target))) fail('E_NOT_FOUND', { where: object ?? name });
   if (flags.previous === undefined) return store.setName(name, target);

@@ -1,7 +1,8 @@
 /** `put`: bytes, a folder or a record -> its CID. */
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readBounded, wholeOf } from '../../store/bounded.ts';
 import { folderToTree } from '../../store/folder.ts';
 import { type Cid, parseCid } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
@@ -34,9 +35,13 @@ export const command = storeVerb<Flags, [path: string]>({
     if (flags.name !== undefined) await store.setName(flags.name, cid);
     else if (flags.record !== true)
       cli.out.note('unnamed: kept for 14 days at least; ashlar name NAME CID keeps it');
+    if (size === 0) cli.out.note('empty: there was not one byte');
     await cli.out.print(size === undefined ? { cid } : { cid, size }, cid);
   },
 });
+
+/** Longest record as JSON (bytes): what `parseJson` takes. */
+const RECORD_BYTES = 16 << 20;
 
 interface Put {
   readonly cid: Cid;
@@ -46,7 +51,12 @@ interface Put {
 async function stored(cli: Cli, store: Store, flags: Flags, path: string): Promise<Put> {
   const at = resolve(cli.cwd, path);
   if (flags.record === true) {
-    const value = parseJson(path === '-' ? await whole(cli.stdin) : await readFile(at));
+    const limits = { max: RECORD_BYTES, wanted: 'a record as JSON' };
+    const bytes =
+      path === '-'
+        ? await wholeOf(cli.stdin, { ...limits, where: 'standard input' })
+        : await readBounded(at, limits);
+    const value = parseJson(bytes);
     return { cid: (await store.record(value as Value)).cid };
   }
   const expect = flags.expect === undefined ? {} : { expect: parseCid(flags.expect) };
@@ -55,10 +65,4 @@ async function stored(cli: Cli, store: Store, flags: Flags, path: string): Promi
   if (!found.isDirectory()) return store.putStream(createReadStream(at, { highWaterMark: 1 << 20 }), expect);
   if (flags.expect !== undefined) fail('E_USAGE', { where: '--expect', wanted: 'a file', found: 'a folder' });
   return { cid: (await folderToTree(at, store.put)).snapshot };
-}
-
-async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
 }

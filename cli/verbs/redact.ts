@@ -9,6 +9,7 @@ import { derivedBy, viewAs } from '../../rules/runs.ts';
 import { folderToTree, treeToFolder } from '../../store/folder.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { checkTarget } from '../../store/target.ts';
 import { recordOf } from '../objects.ts';
 import { withStore } from '../open.ts';
 import type { Out } from '../output.ts';
@@ -22,15 +23,14 @@ export const command = verb<Flags, [what: string]>({
   example: 'ashlar redact .',
   about:
     'A folder needs no store and is not changed. A source, redaction or corpus is looked up in the store.',
-  flags: { store: STORE_FLAG, out: text('Write the redacted folder here; must not exist', 'FOLDER') },
+  flags: { store: STORE_FLAG, out: text('Write the redacted folder here; new or empty', 'FOLDER') },
   args: { kind: 'tuple', parameters: [word('FOLDER|OBJECT', 'A folder, or a source, redaction or corpus')] },
   async run(cli, flags, what) {
     const folder = resolve(cli.cwd, what);
+    const target = flags.out === undefined ? undefined : resolve(cli.cwd, flags.out);
     const found = await stat(folder).catch(() => undefined);
     if (found?.isDirectory() === true)
-      return withScratch((store) =>
-        redactFolder(cli.out, store, folder, flags.out && resolve(cli.cwd, flags.out)),
-      );
+      return withScratch((store) => redactFolder(cli.out, store, folder, target));
     if (flags.out !== undefined)
       fail('E_USAGE', { where: '--out', wanted: 'a folder to redact', found: what });
     await withStore(cli, flags, 'read', async (store) => printAll(cli.out, await recorded(store, what)));
@@ -43,6 +43,7 @@ async function redactFolder(
   folder: string,
   target: string | undefined,
 ): Promise<void> {
+  if (target !== undefined) await checkTarget(target, { orEmpty: true });
   const { tree, mode } = await folderToTree(folder, store.put);
   const patterns = matcher(parseRedactionPolicy(REDACTION_POLICY.bytes));
   const clean = await redactTree(tree, patterns, 'sha1', { reader: store, emit: store.put });

@@ -2,6 +2,7 @@
 import { reap } from '../../daemon/reap.ts';
 import { runPending } from '../../daemon/run.ts';
 import { openTrigger } from '../../daemon/trigger.ts';
+import { counted } from '../../store/format/words.ts';
 import { reapedLine, runOptions } from '../runs.ts';
 import { familyMeant, HOST_FLAG, type HostFlag, stopSignal, withEngine } from '../studies.ts';
 import { amount, maybe, storeVerb } from '../verb.ts';
@@ -23,7 +24,7 @@ export const command = storeVerb<Flags, [study?: string]>({
         reapedLine(cli.out, await reap(store, [engine.executor], engine.owner));
         const options = runOptions(cli.out, stop.aborted, { family, limit: flags.limit });
         const ran = await runPending(store, engine, openTrigger(store), options);
-        cli.out.say({ event: 'done', ran: ran.length }, `${ran.length} arms ran`);
+        cli.out.say({ event: 'done', ran: ran.length }, `${counted(ran.length, 'arm')} ran`);
       } finally {
         stop.release();
       }

@@ -8,6 +8,7 @@ import { type Cid, codecOf, digestOf, evidence, parseCid } from '../../store/for
 import type { Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
 import { type Json, prettyJson } from '../../store/format/json.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 import { collect, objectOf, recordOf } from '../objects.ts';
 import { shapeOf } from '../shape.ts';
@@ -47,7 +48,7 @@ function printedBehind({ field, value, runs }: Awaited<ReturnType<typeof lookBeh
     ({ receipt, challenge, arm, epoch, attempt, standing }) =>
       `  ${receipt}  ${challenge}, ${arm}, epoch ${epoch}, attempt ${attempt}: ${standing}`,
   );
-  return [`${field}: ${shown}`, `${runs.length} runs behind it:`, ...each].join('\n');
+  return [`${field}: ${shown}`, `${counted(runs.length, 'run')} behind it:`, ...each].join('\n');
 }
 
 interface Neighbour {
@@ -88,7 +89,7 @@ function printed(shown: Shown): string {
   const where = 'log' in shown ? [`leaf ${shown.index} of ${shown.log} at ${shown.at}`] : [];
   const body = value === undefined ? [] : [prettyJson(value as Json).trimEnd()];
   return [
-    `${kind} ${cid} (${size} bytes)`,
+    `${kind} ${cid} (${counted(size, 'byte')})`,
     ...where,
     ...body,
     ...section('links', links.map(line)),

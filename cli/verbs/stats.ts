@@ -2,6 +2,7 @@
 import { statistics } from '../../rules/statistics/index.ts';
 import { AshlarError, fail } from '../../store/format/errors.ts';
 import { type Json, parseJson } from '../../store/format/json.ts';
+import { counted } from '../../store/format/words.ts';
 import { faultData } from '../fault.ts';
 import { linesOf } from '../lines.ts';
 import { maybe, verb, word } from '../verb.ts';
@@ -32,7 +33,10 @@ export const command = verb<Record<never, never>, [name: string, input?: string]
       await out.print(answer, JSON.stringify(answer));
     }
     if (failed > 0)
-      fail('E_STATS_INPUT', { where: 'standard input', found: `${failed} lines without a result` });
+      fail('E_STATS_INPUT', {
+        where: 'standard input',
+        found: `${counted(failed, 'line')} without a result`,
+      });
   },
 });
 

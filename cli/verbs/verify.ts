@@ -1,10 +1,12 @@
 /** `verify`: a release re-derived from its own bytes, without a store and without a network. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { openFolder } from '../../daemon/release/folder.ts';
 import { type Verified, verify } from '../../rules/verify/verify.ts';
+import { readBounded } from '../../store/bounded.ts';
 import { parseCid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
+import { trustedLogKeys } from '../../store/format/policy.ts';
+import { counted } from '../../store/format/words.ts';
 import { type Cli, several, text, verb, word } from '../verb.ts';
 
 type Flags = { readonly policy?: readonly string[]; readonly expect?: string };
@@ -14,7 +16,10 @@ export const command = verb<Flags, [release: string]>({
   about:
     'Re-hashes every file, replays the log, applies every rule again and compares. Every fault is named in one pass. Without\na key or a CID from outside, the release vouches for itself alone and the first line says `self-attested`.',
   flags: {
-    policy: several('File of trusted log keys (vkey lines; # begins a comment)', 'FILE'),
+    policy: several(
+      'File of trusted log keys: a vkey, or `log` and a vkey, a line; # begins a comment',
+      'FILE',
+    ),
     expect: text('CID of the release that was announced', 'CID'),
   },
   args: { kind: 'tuple', parameters: [word('RELEASE', 'Folder of the release')] },
@@ -30,11 +35,15 @@ export const command = verb<Flags, [release: string]>({
   },
 });
 
+/** Longest policy file (bytes). */
+const POLICY_BYTES = 1 << 20;
+
 async function keysOf({ cwd }: Cli, files: readonly string[]): Promise<string[]> {
   const keys: string[] = [];
   for (const file of files) {
-    const lines = (await readFile(resolve(cwd, file), 'utf8')).split('\n').map((line) => line.trim());
-    keys.push(...lines.filter((line) => line !== '' && !line.startsWith('#')));
+    const path = resolve(cwd, file);
+    const bytes = await readBounded(path, { max: POLICY_BYTES, wanted: 'a file of log keys' });
+    for (const key of trustedLogKeys(bytes, path)) keys.push(key);
   }
   return keys;
 }
@@ -42,13 +51,13 @@ async function keysOf({ cwd }: Cli, files: readonly string[]): Promise<string[]>
 /** The first line says all that matters; then what is withheld, and each fault. */
 export function verifiedText(verified: Verified): string {
   const { result, trust, release, vkey, files, leaves, records, scrubbed, withheld, faults } = verified;
-  const counts = `${files} files, ${leaves} leaves, ${records} records re-derived or checked`;
+  const counts = `${counted(files, 'file')}, ${counted(leaves, 'leaf', 'leaves')}, ${counted(records, 'record')} re-derived or checked`;
   const kept = `as recorded: ${verified.asRecorded}; scrubbed: ${scrubbed.changed} of ${scrubbed.of}`;
   const held = withheld.files === 0 ? '' : `withheld: ${withheld.files}`;
   const heads = {
     ok: 'ok',
     'ok except withheld': `ok except ${held}`,
-    faults: [`${faults.length} faults`, ...(held === '' ? [] : [held])].join('; '),
+    faults: [counted(faults.length, 'fault'), ...(held === '' ? [] : [held])].join('; '),
   };
   return [
     `${heads[result]}; ${trust}; ${kept}; ${counts}`,

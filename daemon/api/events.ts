@@ -9,6 +9,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { encode, type Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 import type { Parts } from './parts.ts';
 
@@ -26,7 +27,7 @@ export const events: FastifyPluginAsyncZod<Parts> = async (app, { store, limits 
     { schema: { querystring: query, summary: 'New records, as server-sent events' } },
     async (request, reply) => {
       if (open.size >= limits.listeners)
-        fail('E_OVERLOADED', { where: 'events', found: `${open.size} listeners` });
+        fail('E_OVERLOADED', { where: 'events', found: counted(open.size, 'listener') });
       const header = request.headers['last-event-id'];
       const after = request.query.after ?? (typeof header === 'string' ? header : undefined);
       const listener = new AbortController();

@@ -57,7 +57,9 @@ function targetOf(url: string): Target {
   if ((protocol !== 'http:' && protocol !== 'https:') || username !== '' || search !== '')
     fail('E_CONFIG', { where: 'url', wanted, found: `${protocol}//${hostname}` });
   const at = port === '' ? { hostname } : { hostname, port };
-  return { url, secure: protocol === 'https:', at, base: pathname.replace(/\/+$/, '') };
+  // `http://h/` is `http://h`, in requests and in what faults say.
+  const plain = url.replace(/\/+$/, '');
+  return { url: plain, secure: protocol === 'https:', at, base: pathname.replace(/\/+$/, '') };
 }
 
 /** Opens nothing yet. Throws E_CONFIG for a URL of another form. */
@@ -73,7 +75,7 @@ export function openConnection(url: string, token?: string): Connection {
     return once(target, { ...call, headers: { ...credentials, ...call.headers } }, streamed ? fresh : kept);
   };
   return {
-    url,
+    url: target.url,
     async call(call) {
       const answer = await send(call).catch((error: unknown) => {
         // Every call is idempotent by content: one that met a dying idle connection is sent again.

@@ -8,6 +8,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Cid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
+import { counted } from '../../store/format/words.ts';
 import { carHeader } from '../../store/frame.ts';
 import type { Store } from '../../store/store.ts';
 import { gatewayCar } from './ipfs-car.ts';
@@ -117,7 +118,7 @@ async function sendRaw(
     reply.header('content-range', `bytes */${size}`);
     return fail('E_RANGE', {
       where: cid,
-      wanted: `a range within ${size} bytes`,
+      wanted: `a range within ${counted(size, 'byte')}`,
       found: headers.range ?? '',
     });
   }

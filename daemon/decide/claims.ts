@@ -15,6 +15,7 @@ import { type Cid, cidOf, link, parseCid } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import { encodeBlock } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 import { viewOf } from '../view.ts';
 
@@ -92,7 +93,7 @@ async function refuseProblems(
     store.value(cid),
   );
   if (first === undefined) return;
-  const hint = more.length === 0 ? {} : { hint: `${more.length} more problems` };
+  const hint = more.length === 0 ? {} : { hint: counted(more.length, 'more problem') };
   fail('E_CLAIM', { where: first.at, found: first.detail, ...hint });
 }
 

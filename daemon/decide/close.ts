@@ -6,7 +6,7 @@
 import { isRefused } from '../../rules/contracts/kit.ts';
 import { releaseV1 } from '../../rules/release/v1.ts';
 import { reportV1 } from '../../rules/report/v1.ts';
-import { keyFor, type Rule } from '../../rules/rule.ts';
+import { keyFor, type Rule, type View } from '../../rules/rule.ts';
 import { derivedBy, viewAs } from '../../rules/runs.ts';
 import { summaryV1 } from '../../rules/summary/v1.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
@@ -17,6 +17,7 @@ import { familyOf, standingOf } from '../family.ts';
 import { deriveOne, type Trigger } from '../trigger.ts';
 import { viewOf } from '../view.ts';
 import { c0Of } from './register.ts';
+import { c1Of, keepC1, keepC2, leafOf } from './sealed.ts';
 
 async function logOf(store: Store, family: Cid) {
   return (
@@ -37,7 +38,10 @@ export async function closeFamily(store: Store, family: Cid, by: { who: string; 
   const root = Buffer.from(await store.logs.root(origin, size)).toString('hex');
   const { study } = await standingOf(store, family);
   const record = { kind: 'close', v: 1, ...by, study: link(study.cid), size, root, entries: link(entries) };
-  return (await store.record(record as unknown as Value)).cid;
+  const close = (await store.record(record as unknown as Value)).cid;
+  // If we die before it, releasing takes it, as long as nothing was logged after the close.
+  await keepC1(store, close);
+  return close;
 }
 
 export interface Reported {
@@ -73,36 +77,59 @@ async function reportOf(store: Store, summary: Cid): Promise<Cid> {
 const refusalOf = (value: object): string =>
   'refused' in value ? (value.refused as { detail: string }).detail : 'unreadable';
 
-/** Derives and logs the release of a close, covered by a checkpoint. Gives its cid. */
+/**
+ * Derives and logs the release of a close, covered by a checkpoint that is kept with it. Gives its cid.
+ * A close that has a release with the claims made so far keeps it: nothing is logged.
+ */
 export async function publish(store: Store, trigger: Trigger, close: Cid): Promise<Cid> {
+  const view = viewOf(store);
+  const claims = await view.linkers(close, 'claim');
+  const release =
+    (await standingRelease(close, claims, view)) ?? (await derive(store, trigger, close, claims));
+  // If we die before it, releasing the close again keeps a later checkpoint; no folder was written under another.
+  await keepC2(store, release);
+  return release;
+}
+
+async function standingRelease(close: Cid, claims: readonly Cid[], view: View): Promise<Cid | undefined> {
+  const wanted = [...claims].sort().join();
+  for (const cid of await view.linkers(close, 'release')) {
+    const value = await viewAs('release', cid, view);
+    const bound = 'files' in value ? value.claims.map((claim) => claim['/']).sort() : undefined;
+    if (bound?.join() === wanted) return cid;
+  }
+  return undefined;
+}
+
+async function derive(store: Store, trigger: Trigger, close: Cid, claims: readonly Cid[]): Promise<Cid> {
   const { summary, report } = await reportClose(store, trigger, close);
   const view = viewOf(store);
   const { study, size } = await viewAs('close', close, view);
   const log = await logOf(store, await familyOf(store, study['/']));
-  const covered = await leafIndex(store, close);
+  const covered = (await leafOf(store, close)).index;
   const binding = {
     inputs: {
       close,
       summary,
       reports: [report],
-      claims: await view.linkers(close, 'claim'),
+      claims: [...claims],
       vkey: await store.put(Buffer.from(`${log.vkey}\n`, 'utf8')),
       c0: await store.put(await c0Of(store, await familyOf(store, study['/']))),
-      c1: await store.put(await store.logs.checkpoint(log.origin, covered + 1)),
+      c1: await c1Of(store, close),
       entries: await store.put(
         await joined(store.logs.leafBytes(log.origin, { start: 0, end: covered + 1 })),
       ),
     },
   };
-  if (covered < size) fail('E_INTERNAL', { where: close, wanted: 'a close after what it covers' });
+  // Somebody else's record came between the two.
+  if (covered !== size)
+    fail('E_GATE', {
+      where: close,
+      wanted: `leaf ${size}`,
+      found: `leaf ${covered}`,
+      hint: 'Close the study again',
+    });
   await deriveOne(releaseV1 as unknown as Rule, binding, store);
   const release = await view.derived(keyFor(releaseV1, binding));
-  if (release === undefined) fail('E_INTERNAL', { where: close, wanted: 'a release' });
-  await store.logs.checkpoint(log.origin);
-  return release;
-}
-
-async function leafIndex(store: Store, cid: Cid): Promise<number> {
-  const leaf = await store.leafOf(cid);
-  return leaf?.index ?? fail('E_INTERNAL', { where: cid, wanted: 'a leaf' });
+  return release ?? fail('E_INTERNAL', { where: close, wanted: 'a release' });
 }

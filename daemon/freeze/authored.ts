@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
+import { readBounded } from '../../store/bounded.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
 import { parseJson } from '../../store/format/json.ts';
 import { parsePortable } from '../../store/format/path.ts';
@@ -20,8 +21,11 @@ export async function readAuthored<S extends z.ZodType>(file: string, schema: S)
   });
 }
 
+/** Longest JSON file of an author: what `parseJson` takes. */
+const JSON_BYTES = 16 << 20;
+
 async function readJsonFile(file: string) {
-  const bytes = await readBytes(file);
+  const bytes = await readBounded(file, { max: JSON_BYTES, wanted: 'a JSON file' });
   try {
     return parseJson(bytes);
   } catch (cause) {

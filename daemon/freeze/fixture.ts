@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import type { Trigger } from '../trigger.ts';
 import { below, readAuthored, readBytes } from './authored.ts';
 import { importCorpus } from './corpus.ts';
-import { authoredAgent, authoredCondition, recordAgent, recordCondition } from './small.ts';
+import { authoredAgent, authoredCondition, conditionRecord, draftAgent, recordAgent } from './small.ts';
 
 const authored = z.strictObject({
   v: z.literal(1),
@@ -94,8 +94,9 @@ async function frozenExplore(
   folder: string,
 ) {
   const frozen: Cid[] = [];
-  for (const each of conditions) frozen.push(await recordCondition(store, each));
-  return { agent: link(await recordAgent(store, agent, folder)), conditions: frozen.map(link), epochs };
+  for (const each of conditions) frozen.push((await store.record(conditionRecord(each))).cid);
+  const made = await recordAgent(store, await draftAgent(agent, folder));
+  return { agent: link(made), conditions: frozen.map(link), epochs };
 }
 
 type Source = z.infer<typeof authored>['source'];

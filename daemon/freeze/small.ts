@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { agent } from '../../rules/contracts/agent.ts';
 import { condition } from '../../rules/contracts/condition.ts';
 import { portablePath } from '../../rules/contracts/kit.ts';
-import { type Cid, link } from '../../store/format/cid.ts';
+import { type Cid, cidOf, link } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import type { Store } from '../../store/store.ts';
 import { below, readAuthored, readBytes } from './authored.ts';
@@ -15,18 +15,24 @@ export const authoredCondition = z.strictObject(conditionFields);
 const { kind: _agentKind, v: _agentV, template: _template, ...agentFields } = agent.shape;
 export const authoredAgent = z.strictObject({ ...agentFields, template: portablePath() });
 
-export async function recordCondition(store: Store, value: z.infer<typeof authoredCondition>): Promise<Cid> {
-  return (await store.record({ kind: 'condition', v: 1, ...value } as unknown as Value)).cid;
+export const conditionRecord = (value: z.infer<typeof authoredCondition>): Value =>
+  ({ kind: 'condition', v: 1, ...value }) as unknown as Value;
+
+export interface AgentDraft {
+  readonly template: Uint8Array;
+  readonly record: Value;
 }
 
-/** `folder` is where `template` is looked for. */
-export async function recordAgent(
-  store: Store,
-  value: z.infer<typeof authoredAgent>,
-  folder: string,
-): Promise<Cid> {
-  const template = link(await store.put(await readBytes(below(folder, value.template))));
-  return (await store.record({ kind: 'agent', v: 1, ...value, template } as unknown as Value)).cid;
+/** Reads the prompt template below `folder`; writes nothing. Throws E_NOT_FOUND, E_PATH. */
+export async function draftAgent(value: z.infer<typeof authoredAgent>, folder: string): Promise<AgentDraft> {
+  const template = await readBytes(below(folder, value.template));
+  const record = { kind: 'agent', v: 1, ...value, template: link(cidOf('raw', template)) };
+  return { template, record: record as unknown as Value };
+}
+
+export async function recordAgent(store: Store, { template, record }: AgentDraft): Promise<Cid> {
+  await store.put(template);
+  return (await store.record(record)).cid;
 }
 
 const versioned = { v: z.literal(1) };
@@ -34,11 +40,11 @@ const versioned = { v: z.literal(1) };
 /** Freezes a condition file. Throws E_CONTRACT, E_NOT_FOUND. */
 export async function freezeCondition(store: Store, file: string): Promise<Cid> {
   const { v: _, ...value } = await readAuthored(file, authoredCondition.extend(versioned));
-  return recordCondition(store, value);
+  return (await store.record(conditionRecord(value))).cid;
 }
 
 /** Freezes an agent file and the prompt template that it names. */
 export async function freezeAgent(store: Store, file: string): Promise<Cid> {
   const { v: _, ...value } = await readAuthored(file, authoredAgent.extend(versioned));
-  return recordAgent(store, value, dirname(file));
+  return recordAgent(store, await draftAgent(value, dirname(file)));
 }

@@ -8,6 +8,7 @@ import type { Cid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import { leafHash, treeRoot } from '../../store/format/merkle.ts';
 import { parseVerifierKey } from '../../store/format/note.ts';
+import { counted } from '../../store/format/words.ts';
 import { parseLeaf } from '../../store/log/leaf.ts';
 import type { LogCopy, LogInfo, Store } from '../../store/store.ts';
 import { lines } from '../api/http.ts';
@@ -43,7 +44,11 @@ export async function fetchLog(
     cids.push(parseLeaf(line).cid);
   }
   if (hashes.length !== size || Buffer.compare(treeRoot(hashes), root) !== 0)
-    fail('E_PROOF', { where: origin, wanted: `the signed root of ${size} leaves`, found: 'another' });
+    fail('E_PROOF', {
+      where: origin,
+      wanted: `the signed root of ${counted(size, 'leaf', 'leaves')}`,
+      found: 'another',
+    });
   return { copy: { origin, family, vkey, leaves, checkpoint }, cids };
 }
 

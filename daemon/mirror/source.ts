@@ -26,7 +26,7 @@ const MAX_CHECKPOINT = 1 << 20;
 export function openSource(url: string): Source {
   const connection = openConnection(url);
   return {
-    url,
+    url: connection.url,
     logs: remoteLogs(connection),
     async checkpoint(family) {
       const { body } = await connection.call({ path: `/log/${family}/checkpoint` });

@@ -3,7 +3,7 @@
  * Promises: the folder appears whole or not at all; every byte is re-hashed on its way out of the store.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,28 +14,49 @@ import { viewAs } from '../../rules/runs.ts';
 import { ensureFolder } from '../../store/files.ts';
 import { parseCheckpoint, printLogProof } from '../../store/format/checkpoint.ts';
 import { type Cid, cidFromDigest, type Digest } from '../../store/format/cid.ts';
-import { random } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import { parseNote } from '../../store/format/note.ts';
 import type { Store } from '../../store/store.ts';
+import { openFolderTarget } from '../../store/target.ts';
+import { publish } from '../decide/close.ts';
+import { c2Of } from '../decide/sealed.ts';
+import type { Trigger } from '../trigger.ts';
 import { viewOf } from '../view.ts';
 
-/** Throws E_STORE_EXISTS where `target` stands already, E_NOT_FOUND, E_DIGEST, E_IO. */
-export async function writeRelease(store: Store, release: Cid, target: string): Promise<void> {
-  if ((await stat(target).catch(() => undefined)) !== undefined) fail('E_STORE_EXISTS', { where: target });
+/**
+ * Publishes a close into a folder that is new or empty. A folder that cannot be written is refused before anything is
+ * logged. If we die after the release has its leaf, releasing the close again writes the same release.
+ * Throws what `publish` and `writeRelease` throw.
+ */
+export async function releaseTo(store: Store, trigger: Trigger, close: Cid, folder: string): Promise<Cid> {
+  return into(folder, async (part) => {
+    const release = await publish(store, trigger, close);
+    await writeAll(store, release, part);
+    return release;
+  });
+}
+
+/** Writes a release that is in the store. Throws E_STORE_EXISTS, E_NOT_FOUND, E_DIGEST, E_IO, E_GATE. */
+export async function writeRelease(store: Store, release: Cid, folder: string): Promise<void> {
+  await into(folder, (part) => writeAll(store, release, part));
+}
+
+async function into<T>(folder: string, use: (part: string) => Promise<T>): Promise<T> {
+  const { part, commit, discard } = await openFolderTarget(folder);
+  try {
+    const done = await use(part);
+    await commit();
+    return done;
+  } finally {
+    await discard();
+  }
+}
+
+async function writeAll(store: Store, release: Cid, folder: string): Promise<void> {
   const value = await viewAs('release', release, viewOf(store));
   if (!('files' in value))
     fail('E_GATE', { where: release, wanted: 'a readable release', found: 'a refused one' });
-  // A name that nobody else has: what stands beside the target is not ours.
-  const part = `${target}.${Buffer.from(random(8)).toString('hex')}.part`;
-  try {
-    await writeFiles(store, release, value, part);
-    // Dying before this leaves `<target>.<random>.part`, which no one takes for a release.
-    await rename(part, target);
-  } catch (error) {
-    await rm(part, { recursive: true, force: true });
-    throw error;
-  }
+  await writeFiles(store, release, value, folder);
 }
 
 async function writeFiles(store: Store, release: Cid, value: Full<Release>, folder: string): Promise<void> {
@@ -59,7 +80,7 @@ async function sealFiles(store: Store, release: Cid, value: Full<Release>): Prom
   const { log, index } = leaf;
   const sizeOf = (note: Uint8Array) => parseCheckpoint(parseNote(note).text).size;
   const c1 = sizeOf(await store.get(value.c1['/']));
-  const c2 = await store.logs.checkpoint(log, index + 1);
+  const c2 = await c2Of(store, release);
   const size = sizeOf(c2);
   const lines: Uint8Array[] = [];
   for await (const line of store.logs.leafBytes(log, { start: c1, end: size })) lines.push(line);

@@ -105,14 +105,14 @@ export function isKind(text: unknown): text is Kind {
 /** Reads a value as a record. Throws E_KIND for an unknown kind, E_CONTRACT for a broken contract. */
 export function parseRecord(value: Value): AnyRecord {
   const kind = kindOf(value);
-  if (!isKind(kind)) fail('E_KIND', { wanted: 'a known record kind', found: String(kind) });
+  if (!isKind(kind)) fail('E_KIND', { wanted: 'a known record kind', found: foundKind(value) });
   return parseAs(kind, value);
 }
 
 /** Reads a value as a record of one kind. Throws E_KIND, E_CONTRACT. */
 export function parseAs<K extends Kind>(kind: K, value: Value): RecordOf<K> {
   const found = kindOf(value);
-  if (found !== kind) fail('E_KIND', { wanted: kind, found: String(found) });
+  if (found !== kind) fail('E_KIND', { wanted: kind, found: foundKind(value) });
   const result = (CONTRACTS[kind] as z.ZodType).safeParse(value);
   if (result.success) return result.data as RecordOf<K>;
   const issue = deepest(result.error.issues);
@@ -131,6 +131,15 @@ export function derivationKey(derivation: Derivation): string {
 
 function kindOf(value: Value): unknown {
   return typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+}
+
+/** What stands where a kind was wanted. */
+function foundKind(value: Value): string {
+  if (typeof value !== 'object' || value === null)
+    return `a value that is no map: ${JSON.stringify(value)}`.slice(0, 80);
+  if (Array.isArray(value)) return 'a list';
+  const kind = kindOf(value);
+  return typeof kind === 'string' ? kind : 'a map without the field `kind`';
 }
 
 type Issue = z.core.$ZodIssue;

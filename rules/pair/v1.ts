@@ -47,12 +47,11 @@ export const pairV1 = defineRule({
     io,
   ) {
     full(corpus);
-    checkCertificate(
-      full(certificate),
-      acceptances.map(({ value }) => value),
-    );
-    for (const { value } of conditions) checkGraph(value, fixture.value);
-    if (study.value.stage !== 'exploratory') checkMatrix(study.value, challenge.value, validations);
+    const accepted = acceptances.map(({ value }) => value);
+    const validated = validations.map(({ value }) => value);
+    refuse(certificateGaps(full(certificate), accepted));
+    refuse(conditions.flatMap(({ value }) => graphGaps(value, fixture.value)));
+    if (study.value.stage !== 'exploratory') refuse(matrixGaps(study.value, challenge.value, validated));
     const epoch = io.parameters.epoch;
     if (typeof epoch !== 'number') fail('E_RULE_INPUT', { where: 'pair', wanted: 'an epoch' });
     return {
@@ -109,7 +108,8 @@ export async function certificateFor(study: Study, pair: Pair, view: View): Prom
   return undefined;
 }
 
-async function acceptancesOf(study: Study, certificate: Cid, view: View): Promise<Cid[]> {
+/** Those of a study that accept findings of this certificate. */
+export async function acceptancesOf(study: Study, certificate: Cid, view: View): Promise<Cid[]> {
   const found: Cid[] = [];
   for (const each of study.acceptances) {
     const acceptance = await viewAs('acceptance', each['/'], view);
@@ -118,7 +118,8 @@ async function acceptancesOf(study: Study, certificate: Cid, view: View): Promis
   return found;
 }
 
-async function validationsOf(study: Study, pair: Pair, view: View): Promise<Cid[]> {
+/** Those of a study for this pair. */
+export async function validationsOf(study: Study, pair: Pair, view: View): Promise<Cid[]> {
   const found: Cid[] = [];
   for (const each of study.validations) {
     const { challenge, fixture } = await viewAs('validation', each['/'], view);
@@ -127,38 +128,52 @@ async function validationsOf(study: Study, pair: Pair, view: View): Promise<Cid[
   return found;
 }
 
-function checkCertificate(...[certificate, acceptances]: Parameters<typeof acceptable>): void {
-  const [open, ...more] = acceptable(certificate, acceptances);
-  if (open === undefined) return;
-  const found = `${more.length + 1} open findings, first ${open.kind} at ${open.surface} ${open.path}`;
-  fail('E_GATE', { where: 'certificate', wanted: 'no open finding', found });
+/** What a plan is refused for: the data of an E_GATE. */
+export interface Gap {
+  readonly where: string;
+  readonly wanted: string;
+  readonly found: string;
 }
 
-function checkGraph({ name, graph }: Condition, { graphs }: Fixture): void {
-  if (graph === undefined || Object.hasOwn(graphs, graph)) return;
+function refuse([gap]: readonly Gap[]): void {
+  if (gap !== undefined) fail('E_GATE', gap);
+}
+
+/** Findings of the certificate that nobody accepted: one gap, or none. */
+export function certificateGaps(...[certificate, acceptances]: Parameters<typeof acceptable>): Gap[] {
+  const [open, ...more] = acceptable(certificate, acceptances);
+  if (open === undefined) return [];
+  const found = `${more.length + 1} open findings, first ${open.kind} at ${open.surface} ${open.path}`;
+  return [{ where: 'certificate', wanted: 'no open finding', found }];
+}
+
+/** A graph that the fixture has not. */
+export function graphGaps({ name, graph }: Pick<Condition, 'name' | 'graph'>, { graphs }: Fixture): Gap[] {
+  if (graph === undefined || Object.hasOwn(graphs, graph)) return [];
   const known = Object.keys(graphs).sort().join(', ') || 'none';
-  fail('E_GATE', {
-    where: `condition ${name}`,
-    wanted: `a graph of the fixture: ${known}`,
-    found: graph,
+  return [{ where: `condition ${name}`, wanted: `a graph of the fixture: ${known}`, found: graph }];
+}
+
+/** Solutions without a validation under the study's executor and images, or with one that came out otherwise. */
+export function matrixGaps(
+  study: Pick<Study, 'isolation' | 'images'>,
+  challenge: Challenge,
+  validations: readonly Validation[],
+): Gap[] {
+  return challenge.solutions.flatMap(({ name, expected, reward }) => {
+    const fit = validations.filter(
+      (each) =>
+        each.solution === name && each.executor === study.isolation && sameImages(each.images, study.images),
+    );
+    const where = `validation of ${challenge.id} ${name}`;
+    if (fit.length === 0) return [{ where, wanted: `a run under ${study.isolation}`, found: 'none' }];
+    const wrong = fit.find((each) => each.reward !== reward || !sameVerdict(each.verdict, expected));
+    if (wrong === undefined) return [];
+    return [{ where, wanted: JSON.stringify(expected), found: JSON.stringify(wrong.verdict) }];
   });
 }
 
-function checkMatrix(study: Study, challenge: Challenge, validations: readonly Input<Validation>[]): void {
-  for (const { name, expected, reward } of challenge.solutions) {
-    const runs = validations.map(({ value }) => value).filter((each) => each.solution === name);
-    const fit = runs.filter(
-      (each) => each.executor === study.isolation && sameImages(each.images, study.images),
-    );
-    const where = `validation of ${challenge.id} ${name}`;
-    if (fit.length === 0) fail('E_GATE', { where, wanted: `a run under ${study.isolation}`, found: 'none' });
-    const wrong = fit.find((each) => each.reward !== reward || !sameVerdict(each.verdict, expected));
-    if (wrong === undefined) continue;
-    fail('E_GATE', { where, wanted: JSON.stringify(expected), found: JSON.stringify(wrong.verdict) });
-  }
-}
-
-const sameImages = (a: Study['images'], b: Study['images']): boolean =>
+export const sameImages = (a: Study['images'], b: Study['images']): boolean =>
   Buffer.compare(encode(a as unknown as Value), encode(b as unknown as Value)) === 0;
 
 function armsOf(conditions: readonly Input<Condition>[]) {

@@ -8,7 +8,7 @@ import type { Full } from '../contracts/kit.ts';
 import type { Plan } from '../contracts/plan.ts';
 import type { Study } from '../contracts/study.ts';
 import { pairV1 } from '../pair/v1.ts';
-import { type Input, keyFor, type View } from '../rule.ts';
+import { type Binding, type Input, keyFor, type View } from '../rule.ts';
 import { viewAs } from '../runs.ts';
 
 export interface Standing {
@@ -36,14 +36,19 @@ export async function studyInForce(
   return { cid: current, value: await viewAs('study', current, view) };
 }
 
+/** What a study version asks for: one binding of `pair` for each plan, without the tasks that were excluded. */
+export async function standingBindings(first: Cid, study: Input<Study>, view: View): Promise<Binding[]> {
+  const excluded = await excludedChallenges(first, study, view);
+  const all = await pairV1.bind(study, view);
+  return all.filter(({ inputs }) => !excluded.has(inputs.challenge as Cid));
+}
+
 /** The plans of a study version. O(pairs x agents x epochs). */
 export async function standingPlans(first: Cid, study: Input<Study>, view: View): Promise<Standing> {
-  const excluded = await excludedChallenges(first, study, view);
   const plans: Input<Full<Plan>>[] = [];
   const refused: Cid[] = [];
   let missing = 0;
-  for (const binding of await pairV1.bind(study, view)) {
-    if (excluded.has(binding.inputs.challenge as Cid)) continue;
+  for (const binding of await standingBindings(first, study, view)) {
     const cid = await view.derived(keyFor(pairV1, binding));
     const plan = cid === undefined ? undefined : await viewAs('plan', cid, view);
     if (cid === undefined || plan === undefined) missing += 1;

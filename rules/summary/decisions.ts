@@ -1,12 +1,11 @@
 /** What persons decided about a study, in the order of its log, with the date of each leaf. */
-import { type Cid, link } from '../../store/format/cid.ts';
-import { encode, type Value } from '../../store/format/codec.ts';
+import { link } from '../../store/format/cid.ts';
 import type { Reader } from '../../store/format/reader.ts';
 import type { Leaf } from '../close/entries.ts';
-import type { Study } from '../contracts/study.ts';
 import type { Decided } from '../contracts/summary.ts';
 import type { AnyRecord, RecordOf } from '../contracts/table.ts';
 import { readAs } from '../rule.ts';
+import { changedFields } from '../schedule/amend.ts';
 
 type DecisionKind = Decided['kind'];
 const KINDS: ReadonlySet<string> = new Set<DecisionKind>([
@@ -51,19 +50,9 @@ async function wordsOf(record: Extract<AnyRecord, { kind: DecisionKind }>, reade
   }
 }
 
-const HOUSEKEEPING: ReadonlySet<string> = new Set(['version', 'previous', 'family', 'who', 'why']);
-
 /** The fields in which the two versions differ, by name. */
 async function amended({ before, after }: RecordOf<'amendment'>, reader: Reader): Promise<string> {
-  const [old, new_] = [await readStudy(before['/'], reader), await readStudy(after['/'], reader)];
-  const names = [...new Set([...Object.keys(old), ...Object.keys(new_)])].sort();
-  const changed = names.filter((name) => !HOUSEKEEPING.has(name) && !same(old[name], new_[name]));
+  const old = await readAs('study', before['/'], reader);
+  const changed = changedFields(old, await readAs('study', after['/'], reader));
   return changed.length === 0 ? 'changes no field' : `changes ${changed.join(', ')}`;
 }
-
-async function readStudy(cid: Cid, reader: Reader): Promise<Readonly<Record<string, Value>>> {
-  return (await readAs('study', cid, reader)) as Study as unknown as Record<string, Value>;
-}
-
-const same = (a: Value | undefined, b: Value | undefined): boolean =>
-  a !== undefined && b !== undefined ? Buffer.compare(encode(a), encode(b)) === 0 : a === b;

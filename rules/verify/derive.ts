@@ -9,7 +9,9 @@ import { isFault } from '../../store/format/errors.ts';
 import type { RecordReader } from '../blocks.ts';
 import { type Derivation, derivationOf, isRefused } from '../contracts/kit.ts';
 import { type AnyRecord, derivationKey } from '../contracts/table.ts';
+import { pairV1 } from '../pair/v1.ts';
 import { applyRule, bindingOf, keyFor, loadInputs, type Rule } from '../rule.ts';
+import { standingBindings } from '../schedule/standing.ts';
 import { RULES, ruleFor } from '../table.ts';
 import type { Faults } from './fault.ts';
 import { guarded } from './fault.ts';
@@ -151,6 +153,7 @@ async function checkBindings(
   faults: Faults,
 ): Promise<void> {
   const expected = new Set<string>();
+  const standing = await standingKeys(library, close);
   for (const [cid, value] of library.records) {
     // An earlier close has a summary of its own, in a release of its own.
     if (value.kind === 'close' && cid !== close) continue;
@@ -162,7 +165,9 @@ async function checkBindings(
       for (const binding of bindings ?? []) {
         const key = keyFor(rule, binding);
         expected.add(key);
-        if (!keys.has(key) && !otherFamily(rule) && !(await refusedPlan(rule, binding, library))) {
+        // A plan that an amendment or exclusion took out led to no run, so nothing links it and it is not published.
+        const gone = rule.gives === 'plan' && standing !== undefined && !standing.has(key);
+        if (!keys.has(key) && !gone && !otherFamily(rule) && !(await refusedPlan(rule, binding, library))) {
           faults.add('derivation-missing', at, `no ${rule.gives} record for this binding`);
         }
       }
@@ -173,6 +178,26 @@ async function checkBindings(
 
 /** The study that a fixture yields by itself is a family of its own, published by itself. */
 const otherFamily = (rule: Rule): boolean => rule.gives === 'study';
+
+/** Keys of the plans that stand at the close; undefined where it cannot be read, and then every plan is asked for. */
+async function standingKeys(
+  library: Library,
+  close: Cid | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  const closed = close === undefined ? undefined : library.records.get(close);
+  const cid = closed?.kind === 'close' ? closed.study['/'] : undefined;
+  const study = cid === undefined ? undefined : library.records.get(cid);
+  if (cid === undefined || study?.kind !== 'study') return undefined;
+  try {
+    const first = study.family?.['/'] ?? cid;
+    const bindings = await standingBindings(first, { cid, value: study }, library.view);
+    return new Set(bindings.map((binding) => keyFor(pairV1, binding)));
+  } catch (error) {
+    // What cannot be read is a fault of its own, found where it is read.
+    if (isFault(error)) return undefined;
+    throw error;
+  }
+}
 
 /** A plan whose gate is not open leads to no run, so nothing links it and it is not published. */
 async function refusedPlan(

@@ -14,6 +14,7 @@ import type { Cid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import { leafHash, treeRoot, verifyConsistency } from '../../store/format/merkle.ts';
 import { parseVerifierKey, type VerifierKey } from '../../store/format/note.ts';
+import { counted } from '../../store/format/words.ts';
 import { type Leaf, leafLines, parseLeaf } from '../close/entries.ts';
 import { LOG_FILES, MANIFEST, SEAL_FILES } from '../release/files.ts';
 import { type Faults, guarded } from './fault.ts';
@@ -83,7 +84,12 @@ async function readLeaves(lines: readonly Uint8Array[], faults: Faults): Promise
 
 function checkCover(c1: Checkpoint, lines: readonly Uint8Array[], faults: Faults): void {
   if (c1.size === lines.length) checkRoot(c1, lines, LOG_FILES.c1, faults);
-  else faults.add('log', LOG_FILES.entries, `C1 covers ${c1.size} leaves, ${lines.length} are there`);
+  else
+    faults.add(
+      'log',
+      LOG_FILES.entries,
+      `C1 covers ${counted(c1.size, 'leaf', 'leaves')}, ${lines.length} are there`,
+    );
 }
 
 function checkRoot(
@@ -95,7 +101,7 @@ function checkRoot(
 ): void {
   const { size, root } = checkpoint;
   if (size > lines.length) {
-    faults.add('log', at, `covers ${size} leaves, ${lines.length} are there`);
+    faults.add('log', at, `covers ${counted(size, 'leaf', 'leaves')}, ${lines.length} are there`);
     return;
   }
   const found = treeRoot(lines.slice(0, size).map(leafHash));
@@ -141,7 +147,12 @@ async function checkSeal(
 
 function checkEnd(c2: Checkpoint, lines: readonly Uint8Array[], faults: Faults): void {
   if (c2.size === lines.length) checkRoot(c2, lines, SEAL_FILES.c2, faults, SEAL_FILES.entries);
-  else faults.add('log', SEAL_FILES.entries, `C2 covers ${c2.size} leaves, ${lines.length} are there`);
+  else
+    faults.add(
+      'log',
+      SEAL_FILES.entries,
+      `C2 covers ${counted(c2.size, 'leaf', 'leaves')}, ${lines.length} are there`,
+    );
 }
 
 interface Sealed {

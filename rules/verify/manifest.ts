@@ -2,6 +2,7 @@
 import { type Cid, cidOf, digestOf } from '../../store/format/cid.ts';
 import { decode } from '../../store/format/codec.ts';
 import { hasher } from '../../store/format/crypto.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Full } from '../contracts/kit.ts';
 import { isRefused } from '../contracts/kit.ts';
 import type { Release } from '../contracts/release.ts';
@@ -102,7 +103,7 @@ async function sameBytes(
   if (found === undefined) return false;
   const size = wanted.size ?? found.size;
   if (found.digest === wanted.digest && found.size === size) return true;
-  const both = `wanted ${wanted.digest} (${size} bytes), found ${found.digest} (${found.size})`;
+  const both = `wanted ${wanted.digest} (${counted(size, 'byte')}), found ${found.digest} (${found.size})`;
   faults.add('file-changed', path, both);
   return false;
 }

@@ -3,9 +3,11 @@
  * start under the study version then in force and in the registered order of its arms, the close last.
  */
 import type { Cid } from '../../store/format/cid.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Close } from '../contracts/close.ts';
 import type { AnyRecord } from '../contracts/table.ts';
 import type { Input } from '../rule.ts';
+import { boundFields, changedFields, fieldsOfPastRuns } from '../schedule/amend.ts';
 import { seededOrder } from '../schedule/order.ts';
 import type { Faults } from './fault.ts';
 import type { Library } from './library.ts';
@@ -17,6 +19,9 @@ export function checkOrder(log: ReplayedLog, close: Input<Close>, library: Libra
   const starts = placesOf('start', log, library);
   const amendments = placesOf('amendment', log, library);
   checkVersions(studies, amendments, faults);
+  checkAmendments(studies, amendments, starts, faults);
+  checkExclusions(log, starts, library, faults);
+  checkDeviations(log, library, faults);
   checkC0(log, starts, faults);
   checkBefore(log, library, faults);
   for (const start of starts) checkInForce(start.value.study['/'], start.index, studies, amendments, faults);
@@ -44,6 +49,59 @@ function checkVersions(
     const after = studies.find(({ cid }) => cid === value.after['/'])?.value;
     if (after !== undefined && after.previous?.['/'] !== value.before['/'])
       faults.add('order', `leaf ${index}`, 'an amendment to a version that follows another one');
+  }
+}
+
+/** What results are computed by stands once a run has begun; what plans are bound to, always. */
+function checkAmendments(
+  studies: readonly Place<'study'>[],
+  amendments: readonly Place<'amendment'>[],
+  [earliest]: readonly Place<'start'>[],
+  faults: Faults,
+): void {
+  const version = (cid: Cid) => studies.find((study) => study.cid === cid)?.value;
+  for (const { index, value } of amendments) {
+    const [before, after] = [version(value.before['/']), version(value.after['/'])];
+    if (before === undefined || after === undefined) continue;
+    const changed = changedFields(before, after);
+    const late = earliest !== undefined && earliest.index < index;
+    const fields = late ? fieldsOfPastRuns(changed) : boundFields(changed);
+    const when = late ? 'after a run had begun' : 'to which plans are bound';
+    if (fields.length > 0) faults.add('order', `leaf ${index}`, `changes ${fields.join(', ')} ${when}`);
+  }
+}
+
+/** A task leaves the study before the first of its runs. */
+function checkExclusions(
+  log: ReplayedLog,
+  starts: readonly Place<'start'>[],
+  library: Library,
+  faults: Faults,
+): void {
+  for (const { index, value } of placesOf('task_exclusion', log, library)) {
+    const begun = starts.find((start) => {
+      const plan = library.records.get(start.value.plan['/']);
+      const of = plan?.kind === 'plan' && 'shared' in plan ? plan.shared.challenge['/'] : undefined;
+      return start.index < index && of === value.challenge['/'];
+    });
+    if (begun !== undefined)
+      faults.add('order', `leaf ${index}`, `a task leaves the study after leaf ${begun.index}, a run of it`);
+  }
+}
+
+/** A deviation about a run stands before the close that follows the run. */
+function checkDeviations(log: ReplayedLog, library: Library, faults: Faults): void {
+  const indexOf = new Map<Cid, number>(log.leaves.map(({ cid }, i) => [cid, i]));
+  const closes = placesOf('close', log, library);
+  for (const { index, value } of placesOf('deviation', log, library)) {
+    const about = indexOf.get((value.receipt ?? value.start)?.['/'] as Cid);
+    const closed = closes.find((close) => about !== undefined && about < close.index && close.index < index);
+    if (closed !== undefined)
+      faults.add(
+        'order',
+        `leaf ${index}`,
+        `a deviation about leaf ${about}, which leaf ${closed.index} closed before`,
+      );
   }
 }
 
@@ -131,7 +189,11 @@ function checkClose({ leaves, lines }: ReplayedLog, { cid, value }: Input<Close>
   const at = leaves.findIndex((leaf) => leaf.cid === cid);
   if (at < 0) faults.add('order', 'close', `${cid} has no leaf below C1`);
   else if (at !== value.size)
-    faults.add('order', `leaf ${at}`, `the close covers ${value.size} leaves and stands at ${at}`);
+    faults.add(
+      'order',
+      `leaf ${at}`,
+      `the close covers ${counted(value.size, 'leaf', 'leaves')} and stands at ${at}`,
+    );
   else if (at !== lines.length - 1)
     faults.add('order', `leaf ${at}`, 'records stand after the close and below C1');
 }

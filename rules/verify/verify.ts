@@ -6,6 +6,7 @@
  */
 import type { Cid } from '../../store/format/cid.ts';
 import { leafHash, treeRoot } from '../../store/format/merkle.ts';
+import { counted } from '../../store/format/words.ts';
 import type { Close } from '../contracts/close.ts';
 import { MANIFEST } from '../release/files.ts';
 import type { Input } from '../rule.ts';
@@ -124,7 +125,7 @@ function checkTrust(asked: Asked, manifest: Manifest | undefined, log: ReplayedL
     faults.add(
       'trust',
       'log/vkey',
-      `the log key is none of the ${asked.keys.length} trusted ones: ${log.vkey ?? 'none'}`,
+      `the log key is not among the ${counted(asked.keys.length, 'trusted key')}: ${log.vkey ?? 'none'}`,
     );
   }
 }

@@ -10,6 +10,7 @@ import type { Digest } from '../format/cid.ts';
 import { hasher, sha256Hex } from '../format/crypto.ts';
 import { fail } from '../format/errors.ts';
 import type { Range } from '../format/reader.ts';
+import { counted } from '../format/words.ts';
 import { type Layout, MEBIBYTE } from '../keys.ts';
 
 const MAGIC = Buffer.from('ashlar leaves v1', 'latin1');
@@ -145,7 +146,9 @@ async function leavesOf(files: Files, layout: Layout, digest: Digest): Promise<L
   const stored = bytes === null ? null : readLeaves(bytes);
   if (stored !== null) return stored;
   const found = await measure(files, layout.bigBlock(digest));
-  return found.digest === digest ? found : bad(digest, `${found.size} bytes of sha256:${found.digest}`);
+  return found.digest === digest
+    ? found
+    : bad(digest, `${counted(found.size, 'byte')} of sha256:${found.digest}`);
 }
 
 const bad = (digest: Digest, found: string): never =>

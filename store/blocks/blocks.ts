@@ -13,6 +13,7 @@ import { type Cid, type Codec, cidFromDigest, codecOf, type Digest, digestOf } f
 import { sha256Hex } from '../format/crypto.ts';
 import { fail, isFault } from '../format/errors.ts';
 import type { Range, Reader } from '../format/reader.ts';
+import { counted } from '../format/words.ts';
 import { type Layout, MEBIBYTE } from '../keys.ts';
 import type { NewBlock, PutOptions, Stored } from '../store.ts';
 import { type BigWriter, createBig, digestFile, streamBig } from './big.ts';
@@ -155,7 +156,7 @@ function mustHave(digest: Digest, bytes: Uint8Array, got: number): void {
   fail('E_DIGEST', {
     where: `sha256:${digest}`,
     wanted: `sha256:${digest}`,
-    found: found === null ? `${got} of ${bytes.length} bytes` : `sha256:${found}`,
+    found: found === null ? `${got} of ${counted(bytes.length, 'byte')}` : `sha256:${found}`,
     hint: HINT,
   });
 }

@@ -10,6 +10,7 @@ import { type Files, writeDurably } from '../files.ts';
 import { type Digest, isDigest } from '../format/cid.ts';
 import { sha256Hex } from '../format/crypto.ts';
 import { isFault } from '../format/errors.ts';
+import { counted } from '../format/words.ts';
 import { type Layout, segmentNumber } from '../keys.ts';
 import type { PlacedEntry } from './flush.ts';
 import type { PlaceRow, Places } from './places.ts';
@@ -82,7 +83,8 @@ async function recoverSegment(
   const path = layout.segment(number);
   const size = files.size(path) ?? 0;
   const where = `segments/${number}`;
-  if (from > size) onFault({ kind: 'cut', where, wanted: `at least ${from} bytes`, found: `${size}` });
+  if (from > size)
+    onFault({ kind: 'cut', where, wanted: `at least ${counted(from, 'byte')}`, found: `${size}` });
   const fd = files.openRead(path);
   try {
     const window = openWindow(files, fd, size);

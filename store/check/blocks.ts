@@ -14,6 +14,7 @@ import type { OnFault } from '../faults.ts';
 import { type Files, readWhole } from '../files.ts';
 import { type Digest, isDigest } from '../format/cid.ts';
 import { sha256Hex } from '../format/crypto.ts';
+import { counted } from '../format/words.ts';
 import { sectionHead } from '../frame.ts';
 import { type Layout, segmentNumber } from '../keys.ts';
 
@@ -59,7 +60,7 @@ export async function checkBlocks(
     onFault({
       kind: 'wrong-digest',
       where: `sha256:${digest}`,
-      wanted: `${length} bytes of sha256:${digest}`,
+      wanted: `${counted(length, 'byte')} of sha256:${digest}`,
       found: `${found} in ${where}`,
     });
   return { blocks: state.blocks, bytes: state.bytes, bad: new Set(state.bad.keys()) };
@@ -157,7 +158,7 @@ function checkSmall(state: State, window: Window, number: number, { block, rows 
   }
   state.bad.set(digest, {
     where: `segments/${number}@${offset}`,
-    found: `${bytes.length} bytes of sha256:${found}`,
+    found: `${counted(bytes.length, 'byte')} of sha256:${found}`,
     length,
   });
 }
@@ -170,7 +171,7 @@ async function checkBig(state: State, digest: Digest): Promise<void> {
     const length = list === null ? found.size : Number(Buffer.from(list).readBigUInt64BE(16));
     state.bad.set(digest, {
       where: `big/${digest}`,
-      found: `${found.size} bytes of sha256:${found.digest}`,
+      found: `${counted(found.size, 'byte')} of sha256:${found.digest}`,
       length,
     });
     return;

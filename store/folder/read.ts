@@ -23,6 +23,7 @@ import { ONE_SHOT_LIMIT } from '../format/crypto.ts';
 import { fail } from '../format/errors.ts';
 import type { Emit } from '../format/reader.ts';
 import { type Entry, fileEntry, type Name, nameFromBytes, snapshotBlock, treeBlock } from '../format/tree.ts';
+import { counted } from '../format/words.ts';
 import { openWindow, type Window } from '../window.ts';
 import { below, type Place, readFault, rootPlace, shown } from './paths.ts';
 
@@ -190,7 +191,7 @@ async function* pieces(place: Place, stat: BigIntStats): AsyncGenerator<Uint8Arr
 }
 
 function short(place: Place, size: number, found: number): never {
-  return fail('E_CHANGED', { where: shown(place), wanted: `${size} bytes`, found: String(found) });
+  return fail('E_CHANGED', { where: shown(place), wanted: counted(size, 'byte'), found: String(found) });
 }
 
 function openFile(place: Place): number {

@@ -35,6 +35,7 @@ import {
   parseTree,
   type TreePath,
 } from '../format/tree.ts';
+import { counted } from '../format/words.ts';
 import { below, type Place, rootPlace, shown, writeFault } from './paths.ts';
 
 export interface FolderOptions {
@@ -130,7 +131,7 @@ async function fill(pass: Pass, tree: Cid, place: Place): Promise<void> {
   if (strange !== undefined || names.length !== entries.length)
     fail('E_PATH', {
       where: shown(place),
-      wanted: `${entries.length} names as they are`,
+      wanted: `${counted(entries.length, 'name')} as they are`,
       found: strange === undefined ? String(names.length) : `0x${strange.toString('hex')}`,
     });
 }

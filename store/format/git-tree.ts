@@ -20,6 +20,7 @@ import {
 } from './git-object.ts';
 import type { Reader } from './reader.ts';
 import { type Entry, type EntryType, nameBytes, parseTree, printPath, type TreePath } from './tree.ts';
+import { counted } from './words.ts';
 
 /** A raw Git tree whose re-encoding from our node differs, kept as a raw block. */
 export interface OddTree {
@@ -105,7 +106,7 @@ export async function gitBlobOid(
     running.update(part);
     count += part.length;
   }
-  if (count !== size) fail('E_TREE', { where: cid, wanted: `${size} bytes`, found: String(count) });
+  if (count !== size) fail('E_TREE', { where: cid, wanted: counted(size, 'byte'), found: String(count) });
   return running.hex();
 }
 

@@ -5,7 +5,7 @@
  */
 import { type OpenedCheckpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts';
 import { fail } from './errors.ts';
-import { type KeyType, parseNote, parseVerifierKey, type VerifierKey } from './note.ts';
+import { type KeyType, parseNote, parseVerifierKey, printVerifierKey, type VerifierKey } from './note.ts';
 
 export interface PolicyLog {
   readonly key: VerifierKey;
@@ -53,6 +53,49 @@ export function parsePolicy(bytes: Uint8Array): Policy {
   if (quorum === undefined) refuse(lines.length, 'a quorum line', 'none');
   return { logs, witnesses, groups, quorum };
 }
+
+/**
+ * The log keys of a file: one verifier key a line, or the `log` lines of a policy file. A policy that asks for witnesses
+ * is refused, for whoever asks for keys alone would not count them. Gives each key as its vkey line.
+ * Throws E_NOTE with the line, or where there is no key at all.
+ */
+export function trustedLogKeys(bytes: Uint8Array, where: string): string[] {
+  const lines = Buffer.from(bytes).toString('latin1').split('\n');
+  const keys = lines.flatMap((line, i) => {
+    const items = line.split(/[ \t\r]+/).filter((item) => item !== '');
+    const [word = ''] = items;
+    if (word === '' || word.startsWith('#') || items.join(' ') === 'quorum none') return [];
+    return [logKeyOf(items, `${where} line ${i + 1}`)];
+  });
+  if (keys.length === 0) fail('E_NOTE', { where, wanted: 'a log key', found: 'none' });
+  return [...new Set(keys)];
+}
+
+function logKeyOf([word = '', vkey, ...more]: readonly string[], where: string): string {
+  const named = word === 'log' && vkey !== undefined && more.length <= 1;
+  if (!named && vkey !== undefined)
+    fail('E_NOTE', {
+      where,
+      wanted: '<vkey>, log <vkey> [<url>], or quorum none',
+      found: JSON.stringify(shown(word)),
+    });
+  const text = named ? vkey : word;
+  const key = keyAt(text, where);
+  if (key.type !== 1) fail('E_NOTE', { where, wanted: 'a key of type 01', found: `0${key.type}` });
+  return printVerifierKey(key);
+}
+
+function keyAt(text: string, where: string): VerifierKey {
+  try {
+    return parseVerifierKey(Buffer.from(text, 'latin1').toString('utf8'));
+  } catch (cause) {
+    const wanted = '<name>+<8 hex>+<base64 of an Ed25519 key>';
+    return fail('E_NOTE', { where, wanted, found: JSON.stringify(shown(text)), cause });
+  }
+}
+
+/** A fault names a line and does not print a megabyte of it. */
+const shown = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /**
  * Opens a checkpoint under a policy: signed by a listed log of that origin and cosigned by the quorum.

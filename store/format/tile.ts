@@ -5,6 +5,7 @@
  */
 import { fail } from './errors.ts';
 import { type Hash, type HashReader, nodeHash, subtrees } from './merkle.ts';
+import { counted } from './words.ts';
 
 /** Hashes in a full tile, entries in a full bundle. */
 export const TILE_WIDTH = 256;
@@ -63,7 +64,11 @@ export function tileAt(level: number | 'entries', index: number, size: number): 
   const hashes = level === 'entries' ? size : Math.floor(size / TILE_WIDTH ** level);
   const width = Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH);
   if (!(width >= 1)) {
-    fail('E_PROOF', { where: `tile ${level}/${index}`, wanted: `a tile of ${size} leaves`, found: 'none' });
+    fail('E_PROOF', {
+      where: `tile ${level}/${index}`,
+      wanted: `a tile of ${counted(size, 'leaf', 'leaves')}`,
+      found: 'none',
+    });
   }
   return { level, index, width };
 }

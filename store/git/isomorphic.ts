@@ -7,6 +7,7 @@
 import fs from 'node:fs';
 import git from 'isomorphic-git';
 import { fail, isFault } from '../format/errors.ts';
+import { counted } from '../format/words.ts';
 import type { Layout } from './layout.ts';
 import { checkedObject, fullOid, type GitObject, type GitReader, knownType, type Visit } from './reader.ts';
 
@@ -47,7 +48,7 @@ function unwrapped(oid: string, bytes: Uint8Array): GitObject {
     .split(' ');
   const object = plain(oid, type, bytes.subarray(end + 1));
   if (size !== String(object.size))
-    fail('E_DIGEST', { where: oid, wanted: `${object.size} bytes`, found: String(size) });
+    fail('E_DIGEST', { where: oid, wanted: counted(object.size, 'byte'), found: String(size) });
   return object;
 }
 

@@ -25,8 +25,9 @@ export interface LogKey {
 
 /** Where the key is unless somebody says otherwise: `ASHLAR_LOG_KEY`, else `ashlar/log.key` in the configuration folder. */
 export function logKeyPath(env: Readonly<Record<string, string | undefined>>): string {
-  const base = env.XDG_CONFIG_HOME ?? join(env.HOME ?? '/', '.config');
-  return env.ASHLAR_LOG_KEY ?? join(base, 'ashlar', 'log.key');
+  // Set to nothing is as good as not set.
+  const base = env.XDG_CONFIG_HOME || join(env.HOME || '/', '.config');
+  return env.ASHLAR_LOG_KEY || join(base, 'ashlar', 'log.key');
 }
 
 /** Makes a key unless there is a file already. Throws E_IO. */

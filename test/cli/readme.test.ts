@@ -1,7 +1,7 @@
 /**
  * Every command that a page of ours shows is run. Blocks marked `sh run` are run in order, in one new folder with `ashlar`
- * on the PATH and ASHLAR_CHECKOUT as the checkout (those of README.md by test/own-study/, because together they are a
- * study); any other shell command must be one that ELSEWHERE names.
+ * on the PATH (those of README.md by test/own-study/, because together they are a study); any other shell command must be
+ * one that ELSEWHERE names.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,6 @@ const PAGES = [OWN_STUDY, 'challenges/README.md'];
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci': 'cli/bootstrap.mjs',
   'npm run build': 'test/run.mjs',
-  'export ASHLAR_CHECKOUT="$PWD"': 'test/cli/readme.ts',
   'alias ashlar="node $PWD/dist/cli/main.js"': 'test/cli/readme.ts',
   'npm run demo': 'cli/verbs/demo.ts',
   'npm test': 'test/run.mjs',

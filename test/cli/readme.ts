@@ -68,7 +68,7 @@ export async function* runBlocks(desk: Desk, page: string): AsyncGenerator<{ blo
   const shim = join(shims, 'ashlar');
   writeFileSync(shim, `#!/bin/sh\nexec '${execPath}' '${bin}' "$@"\n`);
   chmodSync(shim, 0o755);
-  const env = { ...desk.env, PATH: `${shims}:${desk.env.PATH}`, ASHLAR_CHECKOUT: root };
+  const env = { ...desk.env, PATH: `${shims}:${desk.env.PATH}` };
   for (const block of shellBlocks(readFileSync(join(root, page), 'utf8'))) {
     if (!block.run) continue;
     yield { block, ran: await ran('/bin/sh', ['-eu'], { input: block.text, cwd: work, env }) };

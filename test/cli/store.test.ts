@@ -95,7 +95,7 @@ const REFUSED: readonly (readonly [string, keyof typeof ERRORS, RegExp])[] = [
   ['zzzzzzzzzzzz', 'E_USAGE', /ashlar --help lists the verbs/],
   ['put --naem x y', 'E_USAGE', /Did you mean --name\?/],
   ['put', 'E_USAGE', /wanted PATH; found nothing/],
-  ['put a b c', 'E_USAGE', /1 arguments at most/],
+  ['put a b c', 'E_USAGE', /at most 1 argument/],
   ['get --out', 'E_USAGE', /./],
   ['put nosuch', 'E_NOT_FOUND', /nosuch/],
   [`get ${raw('never stored')}`, 'E_NOT_FOUND', /no such object/],
@@ -142,7 +142,7 @@ t.test('what is refused has a sentence, an exit status and no stack trace', asyn
 
 const EVERY_VERB =
   'init put get show ls log name check corpus redact certify freeze accept validate study pending why run daemon ' +
-  'audit admit override close report release verify mirror stats demo';
+  'audit admit override amend close report release verify provisioner mirror stats demo';
 
 t.test('help lists exactly the verbs, and each has an example', async (t) => {
   const help = await desk.ok('--help');

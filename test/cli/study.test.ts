@@ -1,9 +1,9 @@
 /** A study from its files to a verified release, through verbs alone; the daemon, and the decisions that people make. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ERRORS } from '../../store/format/errors.ts';
 import { bin, type Desk, lines, openDesk, root } from './kit.ts';
 
@@ -80,9 +80,11 @@ t.test('freeze, certify and validate come before a study, and say what is missin
   const redacted = await desk.ok('ls', 'redaction', '--json');
   const all = await Promise.all(lines<{ cid: string }>(redacted).map(({ cid }) => desk.ok('redact', cid)));
   t.match(all.join('\n'), /CLAUDE\.md/);
+  const logs = await desk.ok('log');
   const unready = await desk.ashlar(['study', writeStudy('unready')]);
-  t.match(unready.err, /1 plans cannot run; ashlar why study\/unready says why/);
-  t.match(await desk.ok('why', 'study/unready'), /^not-validated/);
+  t.equal(unready.code, ERRORS.E_GATE.exit);
+  t.match(unready.err, /validation of export-quoting-control oracle; wanted a run under none; found none/);
+  t.equal(await desk.ok('log'), logs, 'and nothing is registered');
   const nohost = await desk.ashlar(['validate', ...PAIR]);
   t.same([nohost.code, /--host FILE/.test(nohost.err)], [ERRORS.E_CONFIG.exit, true]);
   writeHost();
@@ -111,6 +113,73 @@ t.test('a daemon runs what other processes register through it, and stops when t
   t.same(ran.map(({ arm, status }) => `${arm} ${status}`).sort(), ['memory completed', 'none completed']);
 });
 
+const bound = (field: string, form: string, said = '') =>
+  `<!-- claim: summary ${field} as ${form} -->${said}<!-- /claim -->`;
+
+/** The forms of a report, a page whose numbers are bound, and what stands behind one of them. */
+async function reports(t: Test, close: string): Promise<void> {
+  await t.test('the report as HTML and Markdown, as one value, and into a folder', async (t) => {
+    const html = await desk.ok('report', close, '--html');
+    t.match(html, /^<!doctype html>[\s\S]*export-quoting-control[\s\S]*<\/html>$/);
+    const markdown = await desk.ok('report', close, '--markdown');
+    t.match(markdown, /^# [\s\S]*\| *export-quoting-control/);
+    const [shown] = lines<{ text: string; outputs: { name: string }[] }>(
+      await desk.ok('report', close, '--html', '--json'),
+    );
+    t.equal(shown?.text.trimEnd(), html, '--json: the same text');
+    for (const { name } of shown?.outputs ?? []) t.ok(existsSync(at('report', name)), name);
+    t.equal(readFileSync(at('report/report.html'), 'utf8').trimEnd(), html);
+    const both = await desk.ashlar(['report', close, '--html', '--markdown']);
+    t.equal(both.code, ERRORS.E_USAGE.exit);
+  });
+
+  await t.test('a page: bound numbers are filled, and what does not fit is refused', async (t) => {
+    const page = (text: string) => writeFileSync(at('results.md'), text);
+    const bind = (...more: string[]) => desk.ashlar(['report', close, '--page', 'results.md', ...more]);
+    page(`Counted: ${bound('/counts/planned', 'plain')} plans.\n`);
+    t.equal((await bind()).code, ERRORS.E_USAGE.exit, 'a claim is a decision of a person');
+    page(`Counted: ${bound('/counts/planned', 'plain', '7')}.\n`);
+    t.match((await bind(...WHO)).err, /E_CLAIM.*found 7/, 'another number than the record says');
+    page(`There were 12 of ${bound('/counts/planned', 'plain')}.\n`);
+    t.match((await bind(...WHO)).err, /E_CLAIM.*12/, 'a number without marks');
+    page(`Nothing: ${bound('/nosuch', 'plain')}.\n`);
+    t.match((await bind(...WHO)).err, /E_CLAIM.*nosuch/, 'a field that is not there');
+    page(`Counted: ${bound('/counts/planned', 'plain')}.\n`);
+    const taken = await bind(...WHO, '--out', 'report');
+    t.equal(taken.code, ERRORS.E_STORE_EXISTS.exit);
+    copyFileSync(at('results.md'), at('report.md'));
+    const named = await desk.ashlar(['report', close, '--page', 'report.md', ...WHO]);
+    t.match(named.err, /a name that no form of the report has; found report\.md/);
+    t.equal(await desk.ok('ls', 'claim'), '', 'none of these made a claim');
+
+    await desk.ok('report', close, '--page', 'results.md', ...WHO, '--out', 'bound');
+    t.equal(
+      readFileSync(at('bound/results.md'), 'utf8'),
+      `Counted: ${bound('/counts/planned', 'plain', '2')}.\n`,
+    );
+    t.equal(lines(await desk.ok('ls', 'claim', '--json')).length, 1);
+    page('Another text.\n');
+    t.match((await bind(...WHO)).err, /E_CLAIM.*Close the study again/, 'a page once claimed stands');
+  });
+
+  await t.test('from a number to the runs behind it', async (t) => {
+    const [{ summary = '' } = {}] = lines<{ summary: string }>(await desk.ok('report', close, '--json'));
+    const text = await desk.ok('show', summary, '/tasks/0/arms');
+    t.match(
+      text,
+      /\n2 runs behind it:\n {2}\S+ {2}export-quoting-control, (none|memory), epoch 1, attempt 1: /,
+    );
+    const [found] = lines<{ runs: { receipt: string }[] }>(
+      await desk.ok('show', summary, '/tasks/0/arms', '--json'),
+    );
+    const receipts = lines<{ cid: string }>(await desk.ok('ls', 'receipt', '--json')).map(({ cid }) => cid);
+    t.same(found?.runs.map(({ receipt }) => receipt).sort(), receipts.sort(), 'each leads to its receipt');
+    for (const receipt of receipts) t.match(text, receipt);
+    t.equal((await desk.ashlar(['show', summary, '/no/such'])).code, ERRORS.E_NOT_FOUND.exit);
+    t.equal((await desk.ashlar(['show', close, '/counts'])).code, ERRORS.E_KIND.exit);
+  });
+}
+
 t.test('decisions, close, report, release, and a verifier without a store', async (t) => {
   const run = lines(await desk.ok('run', '--json'));
   t.match(run.at(-1), { event: 'done', ran: 0 }, 'nothing is left to run');
@@ -137,6 +206,7 @@ t.test('decisions, close, report, release, and a verifier without a store', asyn
     await desk.ok('report', close, '--out', 'report'),
     /SCRIPTED: answers[\s\S]*export-quoting-control/,
   );
+  await reports(t, close);
   const release = await desk.ok('release', close, '--out', 'release');
   writeFileSync(at('keys'), `# trusted\n${await desk.ok('log', 'study/small', '--key')}\n`);
   await t.test('the release', async (t) => {
@@ -163,4 +233,44 @@ t.test('a corpus of a commit, and a commit that is not there', async (t) => {
   const short = await desk.ashlar(['corpus', root, 'abc1234']);
   t.ok([ERRORS.E_GIT_REF.exit, ERRORS.E_GIT.exit].includes(short.code as 2), short.err);
   t.equal(lines(await desk.ok('ls', 'corpus', '--json')).length, made.length, 'nothing was recorded');
+});
+
+t.test('--json says what the text says, for every verb that reads', async (t) => {
+  const one = async (kind: string) =>
+    lines<{ cid: string }>(await desk.ok('ls', kind, '--json'))[0]?.cid ?? '';
+  const [close, receipt, redaction] = [await one('close'), await one('receipt'), await one('redaction')];
+  const [tree, certificate, summary] = [await one('corpus'), await one('certificate'), await one('summary')];
+  const rows = [
+    ['ls'],
+    ['ls', 'receipt'],
+    ['log'],
+    ['log', 'study/small'],
+    ['log', 'study/small', '--key'],
+    ['name'],
+    ['name', 'study/small'],
+    ['show', receipt],
+    ['show', summary, '/counts/planned'],
+    ['redact', redaction],
+    ['redact', tree],
+    ['certify', certificate],
+    ['certify', ...PAIR],
+    ['pending'],
+    ['why', 'study/small'],
+    ['audit', receipt],
+    ['report', close],
+    ['verify', 'bound-release'],
+    ['check'],
+    ['stats', 'mcnemar', '{"b":9,"c":2}'],
+  ];
+  await desk.ok('release', close, '--out', 'bound-release');
+  for (const args of rows) {
+    const text = await desk.ok(...args);
+    const json = await desk.ok(...args, '--json');
+    for (const line of json === '' ? [] : json.split('\n')) t.ok(JSON.parse(line) !== undefined);
+    // Whatever names or counts something: CIDs, digests, paths, names.
+    const words =
+      text.match(/\b(baf[a-z2-7]{40,}|bagu[a-z2-7]{40,}|[0-9a-f]{64}|[a-z-]+\/[a-z.-]+|\d+)\b/g) ?? [];
+    const missing = [...new Set(words)].filter((word) => !json.includes(word));
+    t.same(missing, [], args.join(' '));
+  }
 });

@@ -11,7 +11,7 @@ import type { ExecutorName } from '../../daemon/executors/executor.ts';
 import { freezeChallenge } from '../../daemon/freeze/challenge.ts';
 import { importCorpus, putPolicies } from '../../daemon/freeze/corpus.ts';
 import { freezeFixture } from '../../daemon/freeze/fixture.ts';
-import { authoredStudy, recordStudy } from '../../daemon/freeze/study.ts';
+import { authoredStudy, recordStudy, type StudyInputs } from '../../daemon/freeze/study.ts';
 import { type Host, parseHost } from '../../daemon/host.ts';
 import { type Images, imageDigests } from '../../daemon/images.ts';
 import { openTrigger, type Trigger } from '../../daemon/trigger.ts';
@@ -21,6 +21,7 @@ import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { viewAs } from '../../rules/runs.ts';
 import { type Files, realFiles } from '../../store/files.ts';
 import type { Cid } from '../../store/format/cid.ts';
+import { fail } from '../../store/format/errors.ts';
 import { buildRepository } from '../../store/git/build.ts';
 import { initStore, openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -55,6 +56,8 @@ export interface Case {
   /** More fields of the study. */
   readonly study?: Readonly<Record<string, unknown>>;
   readonly modelKind?: 'scripted' | 'real';
+  /** Freeze it, and register no study. */
+  readonly unregistered?: boolean;
   readonly allowed?: readonly string[];
   /** Text that may stand nowhere an agent can read. */
   readonly answerPhrases?: readonly string[];
@@ -290,20 +293,25 @@ async function register(root: string, lab: Opened, options: LabOptions): Promise
   for (const { name } of options.cases)
     named.set(`challenge/${name}`, await freezeChallenge(store, join(root, 'challenges', name)));
   named.set('fixture/greeter', await fixtureOf(root, lab, options));
+  for (const [name, cid] of named) await store.setName(name, cid);
   await trigger.settle();
   const studies = new Map<string, Cid>();
   for (const each of options.cases) {
+    if (each.unregistered === true) continue;
     if (options.validated === true) await validateCase(lab, each, named);
-    const study = await recordStudy(
-      { store, named: async (name) => named.get(name) as Cid, images: imageDigests(lab.engine.images) },
-      authoredStudy.parse(studyOf(each, options)),
-      root,
-    );
+    const study = await recordStudy(inputsOf(lab), authoredStudy.parse(studyOf(each, options)), root);
     await keepC0(store, study);
     studies.set(each.name, study);
   }
   await trigger.settle();
   return studies;
+}
+
+/** What a study of this lab is registered from. */
+export function inputsOf({ store, engine }: Pick<Lab, 'store' | 'engine'>): StudyInputs {
+  const named = async (name: string) =>
+    (await store.name(name))?.target ?? fail('E_NOT_FOUND', { where: name, wanted: 'a name of the lab' });
+  return { store, named, images: imageDigests(engine.images) };
 }
 
 async function fixtureOf(
@@ -391,7 +399,11 @@ const agentOf = (each: Case): object => ({
   limits: { turns: 9, maxOutputTokens: 1000, totalTokens: 100_000, outputBytes: 65_536, ...each.limits },
 });
 
-function studyOf(each: Case, { executor = 'none', validated }: LabOptions): object {
+/** The study file of a case. */
+export function studyOf(
+  each: Case,
+  { executor = 'none', validated }: Pick<LabOptions, 'executor' | 'validated'> = {},
+): Record<string, unknown> {
   const arms = each.arms ?? ['none'];
   return {
     v: 1,

@@ -4,6 +4,7 @@ import { progressOfFamily, standingOf } from '../../daemon/family.ts';
 import { nextStart, runPending } from '../../daemon/run.ts';
 import { viewOf } from '../../daemon/view.ts';
 import { REASONS, why } from '../../daemon/why.ts';
+import type { Study } from '../../rules/contracts/study.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
 import { type Case, labFolder, makeLab, removeLab } from './kit.ts';
 
@@ -11,8 +12,8 @@ t.setTimeout(600_000);
 
 const CASES: readonly Case[] = [
   { name: 'open' },
-  { name: 'unvalidated', study: { stage: 'pilot' } },
-  { name: 'leaking', answerPhrases: ['it says Well met'] },
+  { name: 'unvalidated', unregistered: true },
+  { name: 'leaking', unregistered: true, answerPhrases: ['it says Well met'] },
   { name: 'excluded' },
 ];
 const root = labFolder();
@@ -34,15 +35,35 @@ t.test('a plan that may run is ready, and then done', async (t) => {
   t.equal(await nextStart(store, family), undefined);
 });
 
+/** A study as another program might register it: without asking whether its plans can run. */
+async function recordedStudy(name: string, change: object): Promise<Cid> {
+  const [open] = ((await view.record(lab.study('open'))) as Study).pairs;
+  const challenge = (await store.name(`challenge/${name}`))?.target as Cid;
+  const [certificate] = await view.linkers(challenge, 'certificate');
+  const value = {
+    ...(await view.record(lab.study('open'))),
+    ...{
+      id: name,
+      certificates: [link(certificate as Cid)],
+      pairs: [{ ...open, challenge: link(challenge) }],
+    },
+    ...change,
+  };
+  const { cid } = await store.record(value as never);
+  await trigger.settle();
+  return cid;
+}
+
 t.test('a gate that is shut is named, and nothing starts', async (t) => {
-  for (const [name, reason] of [
-    ['unvalidated', 'not-validated'],
-    ['leaking', 'not-certified'],
+  for (const [name, change, reason] of [
+    ['unvalidated', { stage: 'pilot' }, 'not-validated'],
+    ['leaking', {}, 'not-certified'],
   ] as const) {
-    const found = await why(store, lab.study(name));
+    const family = await recordedStudy(name, change);
+    const found = await why(store, family);
     t.match(found, [{ reason }]);
     t.not(found[0]?.detail, '');
-    t.same(await runPending(store, engine, trigger, { family: lab.study(name) }), []);
+    t.same(await runPending(store, engine, trigger, { family }), []);
   }
 });
 

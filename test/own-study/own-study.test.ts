@@ -58,5 +58,5 @@ t.test('it is a study of its own: no file of the catalogue is in it, and the mem
     ],
   );
   const provisioner = readFileSync(at('provisioner.mjs'), 'utf8').trim().split('\n');
-  t.ok(provisioner.length <= 45, `a provisioner of ${provisioner.length} lines`);
+  t.ok(provisioner.length <= 30, `a provisioner of ${provisioner.length} lines`);
 });

@@ -111,11 +111,11 @@ const swapStarts: Direct = (at) => {
 };
 
 /** A second study version in force from the first leaf on. */
-const amendFirst: Edit = (at) => {
+const amendFirst = (at: Forge, change: Plain = { why: 'a later version' }): void => {
   const [study] = at.all('study');
   const value = plainOf(at, 'study', study as Cid);
   const links = { family: link(study as Cid), previous: link(study as Cid) };
-  const after = logged(at, { ...value, version: 2, ...links, why: 'a later version' }, 1);
+  const after = logged(at, { ...value, version: 2, ...links, ...change }, 1);
   const between = { before: link(study as Cid), after: link(after) };
   logged(at, { kind: 'amendment', v: 1, who: 'a', why: 'b', ...between }, 2);
 };
@@ -405,8 +405,38 @@ const ROWS: Record<string, Row> = {
     options: { c0Size: 0 },
   },
   'starts under a study version that an amendment has ended': {
-    edit: amendFirst,
+    edit: (at) => amendFirst(at),
     named: ['order', /was in force/],
+  },
+  'an amendment of what results are computed by, after a run': {
+    edit: (at) => {
+      const study = first(at, 'study');
+      const links = { family: link(study), previous: link(study) };
+      const value = { ...plainOf(at, 'study', study), version: 2, ...links, alpha: '0.01' };
+      const after = logged(at, value);
+      const amendment = {
+        kind: 'amendment',
+        v: 1,
+        who: 'a',
+        why: 'b',
+        before: link(study),
+        after: link(after),
+      };
+      logged(at, amendment);
+    },
+    named: ['order', /changes alpha after a run had begun/],
+  },
+  'an amendment of what plans are bound to': {
+    edit: (at) => amendFirst(at, { isolation: 'bwrap' }),
+    named: ['order', /changes isolation to which plans are bound/],
+  },
+  'a task that leaves the study after its runs': {
+    edit: (at) => {
+      const links = { study: link(first(at, 'study')), challenge: link(first(at, 'challenge')) };
+      logged(at, { kind: 'task_exclusion', v: 1, who: 'a', why: 'b', ...links });
+      claim(at, { printed: '0' }, `There were ${bound('0')}.`);
+    },
+    named: ['order', /a task leaves the study after leaf \d+, a run of it/],
   },
   'a start of a study that is not in the log': {
     edit: (at) => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { checkProvisioner, type Subject } from '../../../daemon/provisioner/conformance.ts';
 import { judgeProvision, type Provisioned } from '../../../rules/provision/judge.ts';
-import { checkProvisioner, type Subject } from '../../suite/provisioner.ts';
 
 // Run alone, tap allows a file 30 s; these start many processes.
 t.setTimeout(600_000);

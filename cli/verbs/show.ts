@@ -3,7 +3,7 @@ import { viewOf } from '../../daemon/view.ts';
 import { pointed } from '../../rules/claims/pointer.ts';
 import { parseRecord, referencesOf } from '../../rules/contracts/table.ts';
 import { viewAs } from '../../rules/runs.ts';
-import { behind } from '../../rules/summary/behind.ts';
+import { behind, reasonWithoutRuns } from '../../rules/summary/behind.ts';
 import { type Cid, codecOf, digestOf, evidence, parseCid } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
@@ -39,11 +39,14 @@ async function lookBehind(store: Store, summary: Cid, field: string) {
   const value = await viewAs('summary', summary, viewOf(store));
   if (!('runs' in value))
     fail('E_GATE', { where: summary, wanted: 'a summary', found: value.refused.detail });
-  return { summary, field, value: pointed(value as unknown as Value, field), runs: behind(value, field) };
+  const runs = behind(value, field);
+  const reason = runs.length === 0 ? { reason: reasonWithoutRuns(field) } : {};
+  return { summary, field, value: pointed(value as unknown as Value, field), runs, ...reason };
 }
 
-function printedBehind({ field, value, runs }: Awaited<ReturnType<typeof lookBehind>>): string {
+function printedBehind({ field, value, runs, reason }: Awaited<ReturnType<typeof lookBehind>>): string {
   const shown = prettyJson(value as Json).trimEnd();
+  if (reason !== undefined) return `${field}: ${shown}\nNo run is behind it: ${reason}.`;
   const each = runs.map(
     ({ receipt, challenge, arm, epoch, attempt, standing }) =>
       `  ${receipt}  ${challenge}, ${arm}, epoch ${epoch}, attempt ${attempt}: ${standing}`,

@@ -193,6 +193,8 @@ export const comparison = z.strictObject({
   noWorse: z
     .strictObject({
       margin: decimal(),
+      /** One-sided error of this test: alpha over m; half of it for a two-sided registration. */
+      alpha: rational,
       level: z.string(),
       lo: z.string(),
       /** Pairs that the control alone passed, and the one-sided upper bound of their rate. */

@@ -13,6 +13,7 @@ import {
   printShare,
 } from '../statistics/print.ts';
 import { parse, type Rational } from '../statistics/rational.ts';
+import { withinMargin } from '../statistics/verdict.ts';
 import { type Block, type Fact, fact, facts, listed } from './document.ts';
 
 /** The registered family around a comparison: how many, and the design of this one. */
@@ -39,7 +40,7 @@ export function standingOf(
 
 export function comparisonBlocks(each: Comparison, family: Family): Block[] {
   return [
-    { type: 'heading', text: `${each.id}: ${each.treatment} beside ${each.control}` },
+    { type: 'heading', text: headingOf(each) },
     facts(
       fact('verdict', each.verdict),
       fact('standing', standingOf(each, family.registered)),
@@ -51,7 +52,10 @@ export function comparisonBlocks(each: Comparison, family: Family): Block[] {
       fact('test', testText(each, family)),
       each.test.statistic === 'signFlip'
         ? undefined
-        : fact('tasks', `sign flip over ${plural(each.flip.unit)}: ${resultText(each.flip)}`),
+        : fact(
+            'tasks',
+            `sign flip over ${plural(each.flip.unit)} (tasks like these): ${resultText(each.flip)}`,
+          ),
       fact('these tasks', theseTasksText(each)),
       noWorseFact(each),
       powerFact(each, family),
@@ -63,6 +67,19 @@ export function comparisonBlocks(each: Comparison, family: Family): Block[] {
     ),
   ];
 }
+
+/** An exploratory comparison is named by its arms already. */
+const headingOf = ({ id, treatment, control }: Comparison): string =>
+  id.includes(`${treatment} beside ${control}`) ? id : `${id}: ${treatment} beside ${control}`;
+
+/**
+ * What a number over pairs speaks of. Epochs of one task are not draws of tasks: only one pair a task, each task a unit of
+ * its own, speaks of tasks like these.
+ */
+export const overPairs = ({ pairs, tasks, clusters }: Comparison): string =>
+  pairs === tasks && clusters === tasks
+    ? 'over pairs, one a task: tasks like these, if tasks are independent'
+    : 'over pairs taken as independent: these tasks only';
 
 const plural = (unit: Result['unit']): string => (unit === 'repository' ? 'repositories' : `${unit}s`);
 
@@ -76,9 +93,10 @@ function unitsText({ tasks, clusters, pairs, stop, result, flip, test }: Compari
   return `${amount(tasks, 'task')}${clustered}, ${pairs} of ${stop.plannedPairs} planned pairs; ${informative} informative`;
 }
 
-function rateText({ treatmentRate: a, controlRate: b }: Comparison): string {
+function rateText(each: Comparison): string {
+  const { treatmentRate: a, controlRate: b } = each;
   const level = percentOf(a.interval.level);
-  return `${printShare(a.solved, a.runs)} and ${printShare(b.solved, b.runs)}; ${level} Clopper-Pearson ${printInterval(a.interval)} and ${printInterval(b.interval)} (pairs, these tasks)`;
+  return `${printShare(a.solved, a.runs)} and ${printShare(b.solved, b.runs)}; ${level} Clopper-Pearson ${printInterval(a.interval)} and ${printInterval(b.interval)} (${overPairs(each)})`;
 }
 
 /** 0.95 -> 95%. */
@@ -91,14 +109,16 @@ export function percentOf(level: string): string {
   return `${tenths / 10n}.${tenths % 10n}%`;
 }
 
-export function intervalText(interval: Comparison['differenceInterval']): string {
+export function intervalText(each: Comparison): string {
+  const { differenceInterval: interval } = each;
   if ('refused' in interval) return `no exact interval: ${interval.refused}`;
-  return `exact ${percentOf(interval.level)} ${printInterval(interval)} over pairs (these tasks)`;
+  return `exact ${percentOf(interval.level)} ${printInterval(interval)} (${overPairs(each)})`;
 }
 
-function differenceText({ difference, differencePairs, differenceInterval }: Comparison): string {
+function differenceText(each: Comparison): string {
+  const { difference, differencePairs } = each;
   const uneven = difference === differencePairs ? '' : `, ${printDifference(differencePairs)} per pair`;
-  return `${printDifference(difference)} per task${uneven}; ${intervalText(differenceInterval)}`;
+  return `${printDifference(difference)} per task${uneven}; ${intervalText(each)}`;
 }
 
 const tableText = ({ table, treatment, control }: Comparison): string =>
@@ -110,7 +130,8 @@ function testText({ test, result, standing }: Comparison, { registered }: Family
       ? ` over ${plural(result.unit)}`
       : '';
   const zeros = test.statistic === 'wilcoxonSignedRank' ? `, zeros ${test.zeros}` : '';
-  const name = `${NAMES[test.statistic]}${over}, ${test.sides}${zeros}`;
+  const estimand = result.unit === 'pair' ? '' : ' (tasks like these)';
+  const name = `${NAMES[test.statistic]}${over}, ${test.sides}${zeros}${estimand}`;
   const holm =
     standing === 'registered' ? `; ${holmText(result, registered)}` : '; no adjusted p: not registered';
   return `${name}: ${resultText(result)}${holm}`;
@@ -141,15 +162,15 @@ function ratioText(estimate: string): string {
   return value.den === 1n ? `${value.num}` : `${estimate}`;
 }
 
-function noWorseFact({ noWorse, test, control }: Comparison): Fact | undefined {
+function noWorseFact(each: Comparison): Fact | undefined {
+  const { noWorse, test, control, pairs } = each;
   if (test.statistic !== 'nonInferiority') return undefined;
   if (noWorse === undefined) return fact('margin', 'no exact interval, so nothing is said about the margin');
   const { margin, level, lo, harmed, harmedUpper } = noWorse;
-  const inside = `lower end of the exact ${percentOf(level)} interval ${printLow(lo)} beside -${margin}`;
-  return fact(
-    'margin',
-    `${inside}; ${control} alone passed ${harmed} pairs, rate at most ${printHigh(harmedUpper)}`,
-  );
+  const rejected = withinMargin(lo, margin) ? 'REJECTED' : 'not rejected';
+  const inside = `"worse by ${margin} or more" is ${rejected} by the exact test at one-sided ${printP(noWorse.alpha)}: lower end of the exact ${percentOf(level)} interval ${printLow(lo)} beside -${margin}`;
+  const harm = `${control} alone passed ${harmed} of ${pairs} pairs, so its rate is at most ${printHigh(harmedUpper)} (exact, one-sided, same error)`;
+  return fact('margin', `${inside}; ${harm}; ${overPairs(each)}`);
 }
 
 function powerFact({ id, standing }: Comparison, { design }: Family): Fact | undefined {
@@ -194,7 +215,7 @@ function missingText({ missing, treatment, control }: Comparison): string {
   const why = `${treatment} (${listed(missing.treatment)}), ${control} (${listed(missing.control)})`;
   const between =
     range === null ? '' : `; had they gone each way the difference lies in ${printInterval(range)}`;
-  return `${missing.pairs} planned pairs: ${why}${between}`;
+  return `${missing.pairs} planned ${missing.pairs === 1 ? 'pair' : 'pairs'}: ${why}${between}`;
 }
 
 const DECISIONS: Readonly<Record<Comparison['stop']['decision'], string>> = {
@@ -235,6 +256,11 @@ function caveatText({ test, clusters, tasks }: Comparison): string {
   return `exact if swapping the arms' labels within a unit changes nothing; ${cluster}`;
 }
 
+const missingPairs = ({ pairs, treatment, control }: Measured['missing']): string =>
+  pairs === 0
+    ? 'nothing'
+    : `${pairs} planned ${pairs === 1 ? 'pair' : 'pairs'}: treatment (${listed(treatment)}), control (${listed(control)})`;
+
 export function measuredBlocks(each: Measured, { registered, currency }: Family): Block[] {
   const unit =
     each.test.measure === 'cost' ? ` ${currency}` : each.test.measure === 'seconds' ? ' s' : ' tokens';
@@ -259,7 +285,7 @@ export function measuredBlocks(each: Measured, { registered, currency }: Family)
         'test',
         `${NAMES[each.test.statistic]}, ${each.test.sides}: ${resultText(each.result)}; ${holmText(each.result, registered)}`,
       ),
-      fact('missing', each.missing.pairs === 0 ? 'nothing' : `${each.missing.pairs} planned pairs`),
+      fact('missing', missingPairs(each.missing)),
     ),
   ];
 }

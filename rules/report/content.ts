@@ -194,8 +194,8 @@ function outcomesSection(summary: Full<Summary>): Section {
       words(
         'Delivery, use and outcome are three separate observations, each beside the same of the control arm. A dot by epoch: no run counts.',
       ),
-      table([...head, 'by epoch'], rows),
       { type: 'figure', figure: matrixFigure(summary) },
+      table([...head, 'by epoch'], rows),
     ],
   };
 }

@@ -9,6 +9,8 @@ export interface Figure {
   /** File name without its ending. */
   readonly name: string;
   readonly title: string;
+  /** What is drawn: estimand, kind of interval, counts. */
+  readonly caption: string;
   /** Inner SVG of a drawing this many units wide and high. */
   readonly drawing: string;
   readonly width: number;

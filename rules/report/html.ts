@@ -52,7 +52,7 @@ function blockText(block: Block): string {
     case 'heading':
       return `<h3>${shown(block.text)}</h3>`;
     case 'figure':
-      return `<figure><figcaption>${shown(block.figure.title)}</figcaption>${svgOf(block.figure)}</figure>`;
+      return `<figure><figcaption><b>${shown(block.figure.title)}.</b> ${shown(block.figure.caption)}</figcaption><div class="wide">${svgOf(block.figure)}</div></figure>`;
   }
 }
 

@@ -39,7 +39,7 @@ function blockText(block: Block): string {
     case 'heading':
       return `### ${escapedMarkdown(block.text)}`;
     case 'figure':
-      return `![${escapedMarkdown(block.figure.title)}](${block.figure.name}.svg)`;
+      return `![${escapedMarkdown(block.figure.title)}](${block.figure.name}.svg)\n\n${escapedMarkdown(block.figure.caption)}`;
   }
 }
 

@@ -45,7 +45,7 @@ const PAGE = [
   'th{white-space:nowrap}',
   'td{font-variant-numeric:tabular-nums;white-space:nowrap}td.long{white-space:normal;min-width:16rem}',
   'figure{margin:16px 0;padding:12px;background:var(--card);border:1px solid var(--line);border-radius:6px;max-width:520px}',
-  'figure svg{display:block;width:100%;height:auto}figcaption{color:var(--soft);font-size:.875rem;margin-bottom:8px}',
+  'figure svg{display:block;width:100%;min-width:300px;height:auto}figcaption b{color:var(--ink)}figcaption{color:var(--soft);font-size:.875rem;margin-bottom:8px}',
   'li{margin:4px 0;max-width:72ch}',
   'footer{margin-top:40px;color:var(--soft);font-size:.875rem;overflow-wrap:anywhere}',
   '@media (max-width:560px){body{font-size:15px}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}figure{padding:8px}th,td{padding-right:10px}td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:5.5rem}}',

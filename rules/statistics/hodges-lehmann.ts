@@ -4,8 +4,10 @@
  * Does not promise: the tie-conditional law. With ties the tie-free distribution is used: closed interval, conservative
  * (Noether 1967).
  */
+
+import { bitLength } from './enclosure.ts';
 import { fields, levelOf, numbers } from './input.ts';
-import { onOneScale } from './ranks.ts';
+import { limitBits, onOneScale } from './ranks.ts';
 import { tailOf } from './rate.ts';
 import { dyadic, ONE, print, type Rational, rational, subtract } from './rational.ts';
 import { refuseWithSignTest } from './sign-test.ts';
@@ -44,6 +46,8 @@ export function hodgesLehmann(input: unknown): HodgesLehmann {
     return { ...none, rangeLoExact: null, rangeHiExact: null, rangeLevelExact: '0/1' };
   }
   const { units, den } = onOneScale(diffs);
+  const longest = units.reduce((most, unit) => Math.max(most, bitLength(unit)), 0);
+  limitBits((longest * n * (n + 1)) / 2, n);
   const walsh = walshSums(units);
   const at = (index: number): Rational => rational(walsh[index]!, 2n * den);
   const middle = walsh[(walsh.length - 1) >> 1]! + walsh[walsh.length >> 1]!;

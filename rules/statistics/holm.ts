@@ -2,7 +2,7 @@
  * Holm's step-down adjustment (Holm 1979) over the registered family.
  * Promises: m is the number of REGISTERED tests; a test that was not run has p null, stays null and stays in m.
  */
-import { closedUnit, count, fields, list, refuse } from './input.ts';
+import { closedUnit, count, fields, list, refuse, spend } from './input.ts';
 import { compare, ONE, print, type Rational, rational, smaller, ZERO } from './rational.ts';
 
 export interface HolmResult {
@@ -10,12 +10,19 @@ export interface HolmResult {
   readonly rejectAt05: readonly (boolean | null)[];
 }
 
+/** Digits of all p together: they are compared and written out as rationals. */
+const MAX_DIGITS = 2_000_000;
 const FIVE_PERCENT: Rational = { num: 1n, den: 20n };
 
 /** {p: list of p or null, registered} -> adjusted p in input order. */
 export function holm(input: unknown): HolmResult {
   const given = fields(input, ['p', 'registered']);
-  const p = list(given.p, 'p').map((item, index) => (item === null ? null : closedUnit(item, `p[${index}]`)));
+  const digits = { spent: 0 };
+  const p = list(given.p, 'p').map((item, index) => {
+    if (item === null) return null;
+    spend(item, `p[${index}]`, digits, MAX_DIGITS);
+    return closedUnit(item, `p[${index}]`);
+  });
   const registered = count(given.registered ?? p.length, 'registered');
   if (registered < p.length) refuse('registered', `at least the ${p.length} tests given`, registered);
   const adjusted = holmAdjust(p, registered);

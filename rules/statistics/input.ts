@@ -71,8 +71,37 @@ export function list(value: unknown, where: string): readonly unknown[] {
   return value;
 }
 
-export function numbers(value: unknown, where: string): readonly Rational[] {
-  return list(value, where).map((item, index) => number(item, `${where}[${index}]`));
+/** Digits that the numbers of one question may have together, powers of ten written out. */
+const MAX_DIGITS = 20_000_000;
+
+/** What a question has spent of its digits. */
+export interface Digits {
+  spent: number;
+}
+
+/** A list of numbers. `digits` is shared by the lists of one question. */
+export function numbers(value: unknown, where: string, digits: Digits = { spent: 0 }): readonly Rational[] {
+  return list(value, where).map((item, index) => {
+    spend(item, `${where}[${index}]`, digits);
+    return number(item, `${where}[${index}]`);
+  });
+}
+
+/** Counts the digits of one number of a question. Throws E_STATS_LIMIT above what `most` allows. */
+export function spend(item: unknown, where: string, digits: Digits, most = MAX_DIGITS): void {
+  digits.spent += digitsOf(item);
+  if (digits.spent > most)
+    fail('E_STATS_LIMIT', {
+      where,
+      wanted: `numbers of at most ${most} digits together`,
+      found: 'more',
+    });
+}
+
+function digitsOf(item: unknown): number {
+  if (typeof item !== 'string') return 1;
+  const power = /[eE]([+-]?\d{1,7})$/.exec(item)?.[1];
+  return item.length + (power === undefined ? 0 : Math.abs(Number(power)));
 }
 
 export function oneOf<T extends string>(

@@ -24,8 +24,9 @@ export interface SignFlipResult {
 /** {clusters: lists of differences, alternative} -> {nClusters, nNonzero, estimateExact, p, pExact}. */
 export function signFlip(input: unknown): SignFlipResult {
   const given = fields(input, ['clusters', 'alternative']);
+  const digits = { spent: 0 };
   const clusters = list(given.clusters, 'clusters').map((cluster, index) => {
-    const diffs = numbers(cluster, `clusters[${index}]`);
+    const diffs = numbers(cluster, `clusters[${index}]`, digits);
     return diffs.length === 0
       ? refuse(`clusters[${index}]`, 'at least one difference', cluster)
       : mean(diffs);

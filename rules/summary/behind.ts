@@ -35,6 +35,22 @@ export function behind(summary: Full<Summary>, pointer: string): Behind[] {
   }));
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  design: 'it follows from the registration alone, before any run',
+  decisions: 'it is a decision in the log, under its own leaf and record',
+  multiplicity: 'this registered test was not run, and stays in the family',
+};
+
+/** Why no run stands behind the value at `pointer`. */
+export function reasonWithoutRuns(pointer: string): string {
+  const [section = ''] = pointer.split('/').slice(1);
+  if (Object.hasOwn(REASONS, section)) return REASONS[section] as string;
+  return HEAD.has(section)
+    ? 'it names what the summary is of'
+    : 'none of the runs that it counts has a receipt';
+}
+
+const HEAD: ReadonlySet<string> = new Set(['close', 'study', 'kind', 'v', 'derivation']);
 const unescaped = (part: string): string => part.replace(/~1/g, '/').replace(/~0/g, '~');
 const EVERY: Keep = () => true;
 const NONE: Keep = () => false;
@@ -58,17 +74,14 @@ function keepOf(summary: Full<Summary>, [section = '', index = '', ...rest]: rea
       return index === '' ? EVERY : (run) => run === summary.runs[Number(index)];
     case 'design':
     case 'decisions':
-    case 'close':
-    case 'study':
-    case 'kind':
-    case 'v':
       return NONE;
     default:
-      return EVERY;
+      return HEAD.has(section) ? NONE : EVERY;
   }
 }
 
-function taskRuns({ tasks }: Full<Summary>, index: number, [, arm]: readonly string[]): Keep {
+function taskRuns({ tasks }: Full<Summary>, index: number, [field, name]: readonly string[]): Keep {
+  const arm = field === 'arms' ? name : undefined;
   const key = tasks[index]?.key;
   return (run) => (key === undefined || run.key === key) && (arm === undefined || run.arm === arm);
 }

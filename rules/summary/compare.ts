@@ -10,7 +10,7 @@ import { exactly, floorOfSides, thresholdOf } from '../power/sides.ts';
 import { mcnemarTest } from '../statistics/mcnemar.ts';
 import { discordantOddsRatioCI } from '../statistics/odds-ratio.ts';
 import { oneSidedUpper } from '../statistics/rate.ts';
-import { print, type Rational, ZERO } from '../statistics/rational.ts';
+import { HALF, multiply, print, type Rational, ZERO } from '../statistics/rational.ts';
 import { signFlipOf } from '../statistics/sign-flip.ts';
 import { type Aggregate, aggregate, missingRange, type PairTable, passes } from '../statistics/tasks.ts';
 import { wilcoxonSignedRank } from '../statistics/wilcoxon.ts';
@@ -140,8 +140,11 @@ function noWorseOf(
     return {};
   const found = intervals.difference({ b, c, n }, marginLevel(test.sides, threshold));
   if ('refused' in found) return {};
-  const harmedUpper = oneSidedUpper({ k: c, n, alpha: print(threshold) }).hi;
-  return { noWorse: { margin: test.margin, level: found.level, lo: found.lo, harmed: c, harmedUpper } };
+  const alpha = print(test.sides === 'two-sided' ? multiply(threshold, HALF) : threshold);
+  const harmedUpper = oneSidedUpper({ k: c, n, alpha }).hi;
+  return {
+    noWorse: { margin: test.margin, alpha, level: found.level, lo: found.lo, harmed: c, harmedUpper },
+  };
 }
 
 /** A sign test of discordant pairs by which arm ran first: two-sided whatever the test is. */

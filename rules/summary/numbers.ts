@@ -8,7 +8,7 @@ export interface Intervals {
   /** Of the level that belongs to the registered alpha. */
   readonly level: string;
   rate(solved: number, runs: number): Rate;
-  /** Certified exact interval of a paired difference, or why there is none. Equal tables are computed once. */
+  /** Certified exact interval of a paired difference, or why there is none. Equal questions are computed once. */
   difference(
     table: { readonly b: number; readonly c: number; readonly n: number },
     level?: string,
@@ -17,12 +17,15 @@ export interface Intervals {
 
 export function openIntervals(level: string): Intervals {
   const known = new Map<string, Comparison['differenceInterval']>();
+  const rates = new Map<string, Rate>();
   const plain = plainLevel(level);
   return {
     level: plain,
     rate(solved, runs) {
-      const { lo, hi } = clopperPearson({ k: solved, n: runs, level: plain });
-      return { solved, runs, interval: { level: plain, lo, hi, method: 'Clopper-Pearson' } };
+      const name = `${solved} ${runs}`;
+      const found = rates.get(name) ?? rateOf(solved, runs, plain);
+      rates.set(name, found);
+      return found;
     },
     difference(table, of = plain) {
       const name = JSON.stringify([table.b, table.c, table.n, of]);
@@ -31,6 +34,11 @@ export function openIntervals(level: string): Intervals {
       return found;
     },
   };
+}
+
+function rateOf(solved: number, runs: number, level: string): Rate {
+  const { lo, hi } = clopperPearson({ k: solved, n: runs, level });
+  return { solved, runs, interval: { level, lo, hi, method: 'Clopper-Pearson' } };
 }
 
 function differenceInterval(

@@ -2,7 +2,7 @@
  * Bench: the exact statistics, each size beside a yardstick in plain BigInt or plain doubles of the same run.
  * `node dist/test/bench/statistics.js`. Prints a line a job: best of three in ms, its CPU ms, and its ratio to the
  * yardstick: one product of two numbers of 10^6 bits, so that a row reads alike on a slow and on a fast machine.
- * Targets: a report of 14 tasks x 5 epochs x 6 conditions with 15 comparisons < 150 ms; McNemar at n = 10^6 with 20
+ * Targets: tests, rates and certified intervals of 14 tasks x 5 epochs x 6 conditions with 15 comparisons < 150 ms; McNemar at n = 10^6 with 20
  * digits < 1 s; Clopper-Pearson at 10^6 < 1 s; any test at n <= 200 < 1 s.
  */
 import { statistics } from '../../rules/statistics/index.ts';
@@ -65,7 +65,7 @@ function report(): unknown {
       const flip = statistics.signFlip({ clusters: clusters.map((unit) => [print(unit.difference)]) });
       p.push(flip.pExact);
       results.push(flip, statistics.mcnemar({ b, c }), statistics.discordantOddsRatioCI({ b, c }));
-      results.push({ a, d });
+      results.push({ a, d }, statistics.pairedDifferenceExact({ b, c, n: 70 }));
     }
   return [results, statistics.holm({ p, registered: p.length })];
 }
@@ -91,6 +91,7 @@ const JOBS: Readonly<Record<string, () => unknown>> = {
   'pairedDifferenceExact 70': () => statistics.pairedDifferenceExact({ b: 24, c: 5, n: 70 }),
   'pairedDifferenceExact 100': () => statistics.pairedDifferenceExact({ b: 20, c: 10, n: 100 }),
   'pairedDifferenceExact 300': () => statistics.pairedDifferenceExact({ b: 60, c: 50, n: 300 }),
+  'pairedDifferenceExact 1000': () => statistics.pairedDifferenceExact({ b: 200, c: 170, n: 1000 }),
 };
 
 const million = (1n << 1_000_000n) / 3n;

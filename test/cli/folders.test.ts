@@ -82,3 +82,85 @@ t.test('stats answers one, or a line each, and a bad line spoils no other', asyn
   const one = JSON.parse(await desk.ok('stats', 'mcnemar', '{"b":9,"c":2}')) as { pExact: string };
   t.equal(one.pExact, '67/1024');
 });
+
+interface Answer {
+  readonly id: unknown;
+  readonly line?: number;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: string; readonly found?: string };
+}
+
+t.test(
+  'stats -: blank lines, CRLF, a missing last line end, equal ids, and lines that are no question',
+  async (t) => {
+    const ask = (id: unknown, b: number) => JSON.stringify({ id, function: 'mcnemar', input: { b, c: 0 } });
+    const bad = [
+      '5',
+      'null',
+      '[1]',
+      '{"id":"no function","input":{}}',
+      '{"id":"stray","function":"mcnemar","input":{"b":1,"c":2},"extra":1}',
+      '{"id":"twice","id":"twice","function":"mcnemar","input":{}}',
+      '{"id":"float","function":"signTest","input":{"diffs":[0.5]}}',
+      '{"id":7,"function":"toString","input":{}}',
+      '\u{feff}{}',
+    ];
+    const text = ['', ask('a', 3), '  \t', `${ask('a', 4)}\r`, '\r', ...bad, ask(null, 5)].join('\n');
+    const { code, out, err } = await desk.ashlar(['stats', '-'], { input: text });
+    t.equal(code, ERRORS.E_STATS_INPUT.exit);
+    t.match(err, /8 lines without a result/);
+    const answers = lines<Answer>(out);
+    t.same(
+      answers.map(({ id, line, error }) => [id, line, error?.code]),
+      [
+        ['a', undefined, undefined],
+        ['a', undefined, undefined],
+        [null, 6, 'E_STATS_INPUT'],
+        [null, 7, 'E_STATS_INPUT'],
+        [null, 8, 'E_STATS_INPUT'],
+        ['no function', undefined, 'E_STATS_INPUT'],
+        ['stray', undefined, undefined],
+        [null, 11, 'E_JSON'],
+        ['float', undefined, 'E_STATS_INPUT'],
+        [7, undefined, 'E_STATS_INPUT'],
+        [null, 14, 'E_JSON'],
+        [null, undefined, undefined],
+      ],
+    );
+    t.same(
+      answers.filter(({ result }) => result).map(({ result }) => result?.pExact),
+      ['1/4', '1/8', '1/1', '1/16'],
+    );
+    t.equal((await desk.ashlar(['stats', '-'], { input: '' })).code, 0, 'nothing asked, nothing answered');
+    const broken = Buffer.concat([
+      Buffer.from(`${ask('x', 1)}\n{"id":"`),
+      Buffer.from([0xff]),
+      Buffer.from('"}\n'),
+    ]);
+    const utf8 = lines<Answer>((await desk.ashlar(['stats', '-'], { input: broken })).out);
+    t.same(
+      utf8.map(({ error }) => error?.code),
+      [undefined, 'E_JSON'],
+    );
+  },
+);
+
+t.test('stats -: 100,000 lines and one of 100 MB stream through', async (t) => {
+  const line = '{"id":1,"function":"mcnemar","input":{"b":9,"c":2}}\n';
+  const many = await desk.ashlar(['stats', '-'], { input: line.repeat(100_000) });
+  t.equal(many.code, 0);
+  t.equal(many.out.split('\n').length, 100_001);
+  const long = Buffer.alloc(100 << 20, 0x20);
+  const input = Buffer.concat([Buffer.from(line), long, Buffer.from(`\n${line}`)]);
+  // A line that had to be held would not fit into this heap twice, as a string and as bytes.
+  const env = { NODE_OPTIONS: '--max-old-space-size=96' };
+  const answers = lines<Answer>((await desk.ashlar(['stats', '-'], { input, env })).out);
+  t.same(
+    answers.map(({ id, line: number, error }) => [id, number, error?.code, error?.found]),
+    [
+      [1, undefined, undefined, undefined],
+      [null, 2, 'E_JSON', String(100 << 20)],
+      [1, undefined, undefined, undefined],
+    ],
+  );
+});

@@ -1,8 +1,8 @@
 /** Forest plot: every comparison's difference with its exact interval, on one axis from -1 to 1. */
 import type { Comparison } from '../../contracts/summary.ts';
-import { printDifference } from '../../statistics/print.ts';
+import { printDifference, printInterval } from '../../statistics/print.ts';
 import { ONE } from '../../statistics/rational.ts';
-import { intervalText } from '../comparison.ts';
+import { intervalText, percentOf } from '../comparison.ts';
 import { type Figure, visible } from '../document.ts';
 import { box, line, on, type Scale, words, wrapped } from './svg.ts';
 
@@ -32,12 +32,13 @@ export function forestFigure(comparisons: readonly Comparison[]): Figure {
   return {
     name: 'forest',
     title: 'Paired differences over pairs, with exact intervals',
+    caption:
+      'Treatment minus control over pairs (n pairs in how many tasks); exact unconditional intervals ordered by the score. The interval speaks of these tasks only where a task has several epochs. Filled: registered; hollow: exploratory.',
     drawing: [...grid, ...rows, ...labels, ...foot].join(''),
     width: WIDTH,
     height: y + 42,
     words: comparisons.map(
-      (each) =>
-        `${each.id}: ${printDifference(each.differencePairs)}; ${intervalText(each.differenceInterval)}`,
+      (each) => `${each.id}: ${printDifference(each.differencePairs)}; ${intervalText(each)}`,
     ),
   };
 }
@@ -74,7 +75,7 @@ function row(each: Comparison, from: number): { readonly drawing: string; readon
   return { drawing, next: y + 46 };
 }
 
-function shortInterval({ differenceInterval }: Comparison): string {
-  const text = intervalText(differenceInterval);
-  return /\[.*\]/.exec(text)?.[0] ?? '';
+function shortInterval({ differenceInterval: interval, pairs, tasks }: Comparison): string {
+  const size = `n ${pairs} in ${tasks}`;
+  return 'refused' in interval ? size : `${percentOf(interval.level)} ${printInterval(interval)}  ${size}`;
 }

@@ -29,6 +29,7 @@ export function matrixFigure({ tasks }: Full<Summary>): Figure {
   return {
     name: 'matrix',
     title: 'Outcomes by task, arm and epoch',
+    caption: `${tasks.length} tasks; a row an arm, a column an epoch: what is paired stands in one column. Counted runs only.`,
     drawing: drawing.join(''),
     width: WIDTH,
     height: y + 22,

@@ -37,6 +37,8 @@ export function trendFigure(trends: readonly Trend[]): Figure {
   return {
     name: 'trend',
     title: 'Rates by build under test',
+    caption:
+      'Share of counted runs solved by one arm under each build, with Clopper-Pearson intervals over runs (these tasks). Joined only under equal comparability keys.',
     drawing: [...drawing, ...axis].join(''),
     width: WIDTH,
     height: y + 12,

@@ -412,3 +412,23 @@ t.test('passK counts subsets; holm and minUnits follow their definitions', async
     t.ok(fits(units) && (units === 1 || !fits(units - 1)), `${alpha} ${tests}: ${units}`);
   }
 });
+
+t.test('what would take too much memory is refused, not begun', async (t) => {
+  const refusal = (name: keyof typeof statistics, input: unknown): string => {
+    try {
+      statistics[name](input);
+      return 'an answer';
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error);
+    }
+  };
+  const many = (count: number, of: (i: number) => unknown) => Array.from({ length: count }, (_, i) => of(i));
+  const prime = (i: number) => `1/${10n ** 19n + BigInt(i * i + 1)}`;
+  t.equal(refusal('signTest', { diffs: many(100, () => '1e399999') }), 'E_STATS_LIMIT');
+  t.equal(refusal('signFlip', { clusters: many(100, () => ['1e-399999']) }), 'E_STATS_LIMIT');
+  t.equal(refusal('holm', { p: many(100, () => '1e-399999') }), 'E_STATS_LIMIT');
+  t.equal(refusal('hodgesLehmann', { diffs: many(500, (i) => `1e${i * 70}`) }), 'E_STATS_LIMIT');
+  t.equal(refusal('signFlip', { clusters: many(40_000, (i) => [prime(i)]) }), 'E_STATS_LIMIT');
+  t.equal(refusal('pairedDifferenceExact', { b: 1, c: 1, n: 1001 }), 'E_STATS_LIMIT');
+  t.equal(refusal('signTest', { diffs: many(40, () => '1e399999') }), 'an answer');
+});

@@ -207,6 +207,128 @@ t.test(
   },
 );
 
+const DIGITS = 10n ** 40n;
+
+/** floor(sqrt(x)·10^40) of a rational. */
+function rootUnits({ num, den }: Rational): bigint {
+  const square = (num * DIGITS * DIGITS) / den;
+  if (square === 0n) return 0n;
+  let root = 1n << BigInt(Math.floor(square.toString(2).length / 2) + 1);
+  for (;;) {
+    const next = (root + square / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+const abs = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** z(b, c; D)·10^20 for a rational D in (-1, 1), to some 15 digits after the point, by Tango's formula in whole numbers. */
+function scoreUnits(b: number, c: number, n: number, { num, den }: Rational): bigint {
+  if (num < 0n) return -scoreUnits(c, b, n, { num: -num, den });
+  const unit = (x: bigint, over: bigint) => (x * DIGITS) / over;
+  const w = unit(num * (den - num), den * den);
+  if (b + c === 0) return num === 0n ? 0n : -rootUnits({ num: BigInt(n) * num, den: den - num }) / 10n ** 20n;
+  const linear = unit(BigInt(2 * n - b + c) * num, den) - BigInt(b + c) * DIGITS;
+  const root = rootUnits({
+    num: linear * linear + 8n * BigInt(n) * BigInt(c) * w * DIGITS,
+    den: DIGITS * DIGITS,
+  });
+  // r·10^40·2n = (root - linear)/2; V = n(2r + w).
+  const variance = (root - linear) / 2n + BigInt(n) * w;
+  const excess = BigInt(b - c) * DIGITS - unit(BigInt(n) * num, den);
+  const deviation = rootUnits({ num: abs(variance), den: DIGITS });
+  return deviation === 0n ? excess * DIGITS : (excess * 10n ** 20n) / deviation;
+}
+
+t.test(
+  'the score rises with wins, falls with losses and falls with D, as the proof of the interval says',
+  async (t) => {
+    const n = 9;
+    const near = 10n ** 6n;
+    const all: bigint[][][] = [];
+    for (let i = -24; i <= 24; i += 1)
+      all.push(
+        Array.from({ length: n + 1 }, (_, b) =>
+          Array.from({ length: n + 1 - b }, (_, c) => scoreUnits(b, c, n, { num: BigInt(i), den: 25n })),
+        ),
+      );
+    for (const [i, scores] of all.entries())
+      for (const [b, row] of scores.entries())
+        for (const [c, score] of row.entries()) {
+          const more = scores[b + 1]?.[c];
+          if (more !== undefined && more < score - near)
+            t.fail(`${b + 1} v ${c} scores below ${b} v ${c} at ${i}`);
+          const worse = row[c + 1];
+          if (worse !== undefined && worse > score + near)
+            t.fail(`${b} v ${c + 1} scores above ${b} v ${c} at ${i}`);
+          const later = all[i + 1]?.[b]?.[c];
+          if (later !== undefined && later > score + near) t.fail(`${b} v ${c} rises with D at ${i}`);
+        }
+    t.pass('49 differences, all tables of 9 pairs');
+  },
+);
+
+/** P(tables at least as extreme as (b, c) at D, nuisance rate q), all of it in rationals; ties within 10^-9 are out. */
+function exactMass(b: number, c: number, n: number, at: Rational, q: Rational): Rational {
+  const observed = scoreUnits(b, c, n, at);
+  const den = 2n * at.den * q.den;
+  const [win, loss] = [q.num * at.den + at.num * q.den, q.num * at.den - at.num * q.den];
+  const rest = den - 2n * q.num * at.den;
+  const factorial = (k: number): bigint => (k <= 1 ? 1n : BigInt(k) * factorial(k - 1));
+  let mass = 0n;
+  for (let x = 0; x <= n; x += 1)
+    for (let y = 0; x + y <= n; y += 1) {
+      if (!(x === b && y === c) && scoreUnits(x, y, n, at) < observed + 10n ** 11n) continue;
+      const ways = factorial(n) / factorial(x) / factorial(y) / factorial(n - x - y);
+      mass += ways * win ** BigInt(x) * loss ** BigInt(y) * rest ** BigInt(n - x - y);
+    }
+  return { num: mass, den: den ** BigInt(n) };
+}
+
+t.test('below the certified end no rational D and q gives a p above the tail', async (t) => {
+  const tail = { num: 1n, den: 40n };
+  for (const [b, c, n] of [
+    [2, 0, 3],
+    [1, 1, 4],
+    [5, 0, 5],
+    [3, 1, 6],
+    [0, 0, 6],
+    [6, 1, 7],
+    [2, 3, 7],
+    [1, 6, 8],
+    [4, 1, 8],
+  ] as const) {
+    const found = statistics.pairedDifferenceExact({ b, c, n });
+    const lo = parse(found.lo)!;
+    const above = parse(found.loEnclosure[1])!;
+    t.ok(Number(found.loEnclosure[1]) - Number(found.lo) < 5e-9, `${b} v ${c} of ${n}: ${found.loEnclosure}`);
+    let worst = 0;
+    for (let i = 1; i <= 24; i += 1) {
+      // From just below the end down to -1, closer near the end.
+      const gap = { num: (lo.num + lo.den) * BigInt(i * i), den: lo.den * 25n * 25n };
+      const at = rational(lo.num * gap.den - gap.num * lo.den, lo.den * gap.den);
+      const size = { num: abs(at.num), den: at.den };
+      for (let j = 0; j <= 24; j += 1) {
+        const q = rational(size.num * 24n + (size.den - size.num) * BigInt(j), size.den * 24n);
+        const p = exactMass(b, c, n, at, q);
+        if (compare(p, tail) > 0) t.fail(`${b} v ${c} of ${n}: p above the tail at ${at.num}/${at.den}`);
+        worst = Math.max(worst, Number((p.num * 10n ** 12n) / p.den) / 1e12);
+      }
+    }
+    // At the other side of the enclosure some q reaches the tail: the end is not too low either.
+    let most = 0;
+    for (let j = 0; j <= 240; j += 1) {
+      const at = rational(above.num * 10n ** 6n + above.den, above.den * 10n ** 6n);
+      const size = { num: abs(at.num), den: at.den };
+      const q = rational(size.num * 240n + (size.den - size.num) * BigInt(j), size.den * 240n);
+      const p = exactMass(b, c, n, at, q);
+      most = Math.max(most, Number((p.num * 10n ** 12n) / p.den) / 1e12);
+    }
+    t.ok(most > 0.0249, `${b} v ${c} of ${n}: p ${most} at ${found.loEnclosure[1]}, at most ${worst} below`);
+  }
+});
+
 t.test('exact difference and exact test do not contradict each other', async (t) => {
   for (const [b, c, n] of [
     [5, 0, 5],

@@ -4,7 +4,7 @@ import type { Full } from '../../../rules/contracts/kit.ts';
 import type { Comparison, Summary } from '../../../rules/contracts/summary.ts';
 import { type Inputs, loadInputs, type Needs } from '../../../rules/rule.ts';
 import { printInterval } from '../../../rules/statistics/print.ts';
-import { behind } from '../../../rules/summary/behind.ts';
+import { behind, reasonWithoutRuns } from '../../../rules/summary/behind.ts';
 import { summaryV1 } from '../../../rules/summary/v1.ts';
 import { link } from '../../../store/format/cid.ts';
 import { encode, type Value } from '../../../store/format/codec.ts';
@@ -428,4 +428,95 @@ t.test('every number leads to the receipts behind it', async (t) => {
   t.throws(() => behind(summary, '/comparisons/9/difference'), { code: 'E_NOT_FOUND' });
   const [one] = behind(summary, '/tasks/1/arms/memory/outcomes');
   t.match(one, { challenge: 'two', arm: 'memory', epoch: 1, standing: 'counted' });
+});
+
+/** Every number of a value, by pointer: whole numbers, decimals and rationals. */
+function numbersIn(value: unknown, at = ''): string[] {
+  if (typeof value === 'number') return [at];
+  if (typeof value === 'string') return /^-?(\d+(\.\d+)?(e[+-]\d+)?|\d+\/\d+)$/.test(value) ? [at] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) =>
+    numbersIn(each, `${at}/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`),
+  );
+}
+
+const EVERYTHING: WorldSpec = {
+  tasks: [
+    { id: 'one', arms: { memory: [1, { reward: 1, build: '1' }], none: [0, 1], other: [1, 'open'] } },
+    {
+      id: 'two',
+      arms: { memory: [1, { reward: 0, excluded: 'parity-finding' }], none: [0, 0], other: [0, null] },
+    },
+    {
+      id: 'three',
+      family: 'control',
+      arms: { memory: [{ reward: 1, override: 'excluded' }, 1], none: [1, { status: 'lost' }] },
+    },
+  ],
+  tests: [
+    { ...TEST, families: ['family'] },
+    {
+      ...TEST,
+      id: 'margin',
+      families: ['control'],
+      statistic: 'nonInferiority',
+      margin: '0.2',
+      sides: 'greater',
+    },
+    { ...TEST, id: 'tokens', statistic: 'wilcoxonSignedRank', measure: 'tokens', primary: false },
+    { ...TEST, id: 'nowhere', families: ['none-such'] },
+  ],
+};
+
+t.test('each single number of a summary leads to receipts, or says why there are none', async (t) => {
+  const { summary } = await summarize(EVERYTHING);
+  const pointers = numbersIn(summary).filter((pointer) => !pointer.startsWith('/derivation'));
+  t.ok(pointers.length > 400, `${pointers.length} numbers`);
+  const without = pointers.filter((pointer) => behind(summary, pointer).length === 0);
+  const sections = new Set(without.map((pointer) => pointer.split('/')[1]));
+  t.same([...sections].sort(), ['decisions', 'design', 'v'], [...without].join(' ').slice(0, 400));
+  for (const pointer of [...without, '/multiplicity/tests/3/p', '/kind'])
+    t.ok(reasonWithoutRuns(pointer).length > 10, pointer);
+  t.match(reasonWithoutRuns('/multiplicity/tests/3/p'), /not run/);
+  const receipts = new Set(summary.runs.map(({ receipt }) => receipt['/']));
+  for (const pointer of pointers)
+    for (const { receipt } of behind(summary, pointer))
+      if (!receipts.has(receipt)) t.fail(`${pointer} leads astray`);
+});
+
+t.test('swapping the names of two arms swaps every number of every section', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(worlds, sides, statistic, async (tasks, side, kind) => {
+      const test = { ...TEST, sides: side, statistic: kind };
+      const tokens = { ...test, id: 'tokens', statistic: 'signFlip', measure: 'tokens', primary: false };
+      const mirror = { treatment: 'none', control: 'memory', sides: MIRROR[side as keyof typeof MIRROR] };
+      const one = (await summarize({ tasks, tests: [test, tokens] })).summary;
+      const two = (await summarize({ tasks, tests: [test, tokens].map((each) => ({ ...each, ...mirror })) }))
+        .summary;
+      t.same(two.multiplicity, one.multiplicity);
+      t.same([two.counts, two.tasks, two.trends], [one.counts, one.tasks, one.trends]);
+      const [a, b] = [first(one), first(two)];
+      t.same(
+        [b.tasks, b.clusters, b.pairs, b.stop, b.missing.pairs],
+        [a.tasks, a.clusters, a.pairs, a.stop, a.missing.pairs],
+      );
+      t.same(
+        b.byTask.map(({ difference }) => difference),
+        a.byTask.map(({ difference }) => negated(difference)),
+      );
+      const inverse = (text: string): number =>
+        text === 'Infinity' ? 0 : text === '0' ? Number.POSITIVE_INFINITY : 1 / Number(text);
+      const near = (x: number, y: number) => x === y || Math.abs(x - y) <= 1e-12 * Math.abs(y);
+      t.ok(near(Number(b.oddsRatio.lo), inverse(a.oddsRatio.hi)), `${b.oddsRatio.lo} and ${a.oddsRatio.hi}`);
+      t.ok(near(Number(b.oddsRatio.hi), inverse(a.oddsRatio.lo)), `${b.oddsRatio.hi} and ${a.oddsRatio.lo}`);
+      const [m, w] = [one.measures[0], two.measures[0]];
+      t.same([w?.treatmentMean, w?.controlMean], [m?.controlMean, m?.treatmentMean]);
+      t.same(w?.result, m?.result);
+      t.equal(w?.difference ?? null, m?.difference == null ? null : negated(m.difference));
+      const swapWord = (word: string) =>
+        word === 'supports benefit' ? 'supports harm' : word === 'supports harm' ? 'supports benefit' : word;
+      t.equal(b.verdict, swapWord(a.verdict));
+    }),
+    seeded(t, 12),
+  );
 });

@@ -30,6 +30,8 @@ export interface CheckOptions {
   readonly files?: Files;
   /** Told of each fault when it is found. */
   readonly onFault?: OnFault;
+  /** Threads that hash beside this one; as many as the store is worth unless said. */
+  readonly threads?: number;
 }
 
 export interface CheckReport {
@@ -56,7 +58,10 @@ export async function checkStore(path: string, options: CheckOptions): Promise<C
   const storeId = checkMarker(files, layout, onFault);
   checkNames(files, layout, onFault);
   const index = memoryIndex();
-  const { blocks, bytes, bad } = await checkBlocks(files, layout, openPlaces(index), onFault);
+  const { blocks, bytes, bad } = await checkBlocks(files, layout, openPlaces(index), {
+    onFault,
+    ...(options.threads === undefined ? {} : { threads: options.threads }),
+  });
   const leaves = await checkRecords({ files, layout, index, kinds: options.kinds, onFault, bad, storeId });
   return { faults, blocks, bytes, leaves };
 }
@@ -192,9 +197,13 @@ async function compare(wanted: Index, found: Index, onFault: OnFault): Promise<v
   // Rows behind the cursors are entered at the next start; only rows that say something else are faults.
   const behind = wanted.get(key.sequence) !== found.get(key.sequence) || lags(wanted, found);
   for (const prefix of COMPARED) {
-    for await (const { key: at, value } of found.range({ prefix }))
-      if (!same(at, value, wanted.get(at))) disagree(at, wanted.get(at), value, onFault);
-    if (behind) continue;
+    let matched = 0;
+    for await (const { key: at, value } of found.range({ prefix })) {
+      const right = wanted.get(at);
+      if (!same(at, value, right)) disagree(at, right, value, onFault);
+      if (right !== undefined) matched++;
+    }
+    if (behind || matched === (await wanted.count(prefix))) continue;
     for await (const { key: at, value } of wanted.range({ prefix }))
       if (found.get(at) === undefined) disagree(at, value, undefined, onFault);
   }

@@ -16,7 +16,8 @@ import type { Range, Reader } from '../format/reader.ts';
 import { counted } from '../format/words.ts';
 import { type Layout, MEBIBYTE } from '../keys.ts';
 import type { NewBlock, PutOptions, Stored } from '../store.ts';
-import { type BigWriter, createBig, digestFile, streamBig } from './big.ts';
+import { type BigWriter, createBig, digestFile } from './big.ts';
+import { type BigReader, openBigReader } from './big-read.ts';
 import type { Place, Places } from './places.ts';
 import { recover } from './recover.ts';
 import { openSegments, type Segments } from './segments.ts';
@@ -41,6 +42,7 @@ interface State {
   readonly places: Places;
   /** null: read-only. */
   readonly segments: Segments | null;
+  readonly big: BigReader;
   /** Descriptors of segments, for reading. */
   readonly open: Map<number, number>;
   /** Big blocks are put in place one after the other: two puts of one block must not race. */
@@ -73,7 +75,16 @@ export async function openBlocks(options: BlocksOptions): Promise<Blocks> {
         ),
       )
     : null;
-  const state: State = { files, layout, places, segments, open: new Map(), committing: Promise.resolve() };
+  const big = openBigReader(files, layout, writable);
+  const state: State = {
+    files,
+    layout,
+    places,
+    segments,
+    big,
+    open: new Map(),
+    committing: Promise.resolve(),
+  };
   for (const { codec, digest, bytes } of salvaged) await keepSalvaged(state, codec, digest, bytes);
   return {
     get: (cid) => get(state, cid),
@@ -186,7 +197,7 @@ async function* stream(state: State, cid: Cid, range?: Range): AsyncGenerator<Ui
   if (place.type === 'big') {
     const path = state.layout.bigBlock(digest);
     if (state.files.size(path) === null) lostFile(path);
-    yield* streamBig(state.files, state.layout, digest, range);
+    yield* state.big.stream(digest, range);
     return;
   }
   const bytes = readSmall(state, digest, place);
@@ -304,6 +315,11 @@ async function* pieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   const buffer = Buffer.allocUnsafeSlow(MEBIBYTE);
   let filled = 0;
   for await (const chunk of content) {
+    if (filled === 0 && chunk.length === MEBIBYTE) {
+      // Theirs until they are asked for the next: no copy.
+      yield chunk;
+      continue;
+    }
     for (let at = 0; at < chunk.length; ) {
       const taken = Math.min(chunk.length - at, MEBIBYTE - filled);
       buffer.set(chunk.subarray(at, at + taken), filled);

@@ -33,6 +33,8 @@ const WINDOW = 8 << 20;
 /** A view of a file that moves forward. */
 export interface Window {
   readonly size: number;
+  /** The byte at `at`, or -1 behind the end. */
+  byte(at: number): number;
   /** Up to `length` bytes at `at`; fewer only at the end of the file. Valid until the next call. */
   bytes(at: number, length: number): Buffer;
 }
@@ -41,14 +43,21 @@ export function openWindow(files: Files, fd: number, size: number): Window {
   const buffer = Buffer.allocUnsafe(Math.min(WINDOW, Math.max(size, 1)));
   let start = 0;
   let filled = 0;
+  const fill = (at: number, end: number) => {
+    if (at >= start && end <= start + filled) return;
+    start = at;
+    filled = files.read(fd, buffer.subarray(0, Math.min(buffer.length, size - at)), at);
+  };
   return {
     size,
+    byte(at) {
+      if (at >= size) return -1;
+      fill(at, at + 1);
+      return buffer[at - start] ?? -1;
+    },
     bytes(at, length) {
       const end = Math.min(at + length, size);
-      if (at < start || end > start + filled) {
-        start = at;
-        filled = files.read(fd, buffer.subarray(0, Math.min(buffer.length, size - at)), at);
-      }
+      fill(at, end);
       return buffer.subarray(at - start, Math.max(at, Math.min(end, start + filled)) - start);
     },
   };
@@ -87,7 +96,8 @@ function frameAt(window: Window, at: number, until: number): Frame | null {
   if (head === null) return null;
   const data = at + head.head;
   const end = data + head.length;
-  return end > until ? null : { ...head, at, data, end };
+  if (end > until) return null;
+  return { codec: head.codec, digest: head.digest, head: head.head, length: head.length, at, data, end };
 }
 
 /** The flush that begins at `from`, when its frames and its record agree. */
@@ -107,7 +117,7 @@ function walk(window: Window, from: number): Flush | null {
 function flushOf(window: Window, frame: Frame): Flush | null {
   if (frame.codec !== 'raw' || frame.length > recordLength(MAX_ENTRIES)) return null;
   // Most blocks differ in the first byte: no need to cut out sixteen.
-  if (window.bytes(frame.data, 1)[0] !== MAGIC[0] || !window.bytes(frame.data, MAGIC.length).equals(MAGIC))
+  if (window.byte(frame.data) !== MAGIC[0] || !window.bytes(frame.data, MAGIC.length).equals(MAGIC))
     return null;
   const record = readFlush(window.bytes(frame.data, frame.length));
   if (record === null || recordLength(record.entries.length) !== frame.length) return null;

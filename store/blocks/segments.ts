@@ -2,7 +2,7 @@
  * Appending small blocks to segments, many under one fsync.
  * Promises: `append` copies the bytes at once; its promise resolves when block and flush record are durable, and
  * rejects when they may not be. All appends of one turn of the event loop, and all that come while a flush is under
- * way, share one fsync.
+ * way, share one fsync. Bytes are written while more come, so that memory is flat and what is copied is copied in cache.
  * Does not promise: that a block is appended only once (blocks.ts asks first).
  */
 
@@ -13,19 +13,22 @@ import { carHeader, headLength, writeHead } from '../frame.ts';
 import { type Layout, MEBIBYTE, SEGMENT_LIMIT } from '../keys.ts';
 import { type FlushEntry, flushSection, MAX_ENTRIES, type PlacedEntry, placed } from './flush.ts';
 
-/** A batch is closed at this size (bytes): enough to make the fsync cheap, little enough to hold in memory. */
-const BATCH_LIMIT = 32 * MEBIBYTE;
+/** A batch is closed at this size (bytes): enough to make the fsync cheap. */
+const BATCH_LIMIT = 64 * MEBIBYTE;
 /** Appending waits while this much is unwritten (bytes). */
-const BACKLOG_LIMIT = 64 * MEBIBYTE;
+const BACKLOG_LIMIT = 2 * MEBIBYTE;
 /** First chunk of a batch (bytes); later ones are a MiB and come from a pool. */
 const FIRST_CHUNK = 64 << 10;
-const POOLED = 32;
+const POOLED = 8;
 
 interface Batch {
-  readonly chunks: Buffer[];
+  /** Not written yet. */
+  chunks: Buffer[];
   /** Bytes used of the last chunk. */
   used: number;
   bytes: number;
+  /** Joined by nobody beyond this many bytes: what its segment has room for. */
+  limit: number;
   readonly entries: FlushEntry[];
   readonly done: Promise<void>;
   resolve(): void;
@@ -52,7 +55,10 @@ interface State {
   segment: { number: number; fd: number; size: number } | null;
   next: number;
   readonly queue: Batch[];
+  /** Bytes appended and not written. */
   backlog: number;
+  /** Those who wait for room. */
+  waiting: (() => void)[];
   running: Promise<void> | null;
   readonly pending: Map<Digest, Batch>;
   readonly pool: Buffer[];
@@ -88,6 +94,7 @@ export function openSegments(
     next,
     queue: [],
     backlog: 0,
+    waiting: [],
     running: null,
     pending: new Map(),
     pool: [],
@@ -97,7 +104,7 @@ export function openSegments(
     pending: (digest) => state.pending.get(digest)?.done,
     isFull: () => state.backlog > BACKLOG_LIMIT,
     room: async () => {
-      while (state.backlog > BACKLOG_LIMIT) await state.queue[0]?.done.catch(() => undefined);
+      while (state.backlog > BACKLOG_LIMIT) await new Promise<void>((wake) => state.waiting.push(wake));
     },
     drain: () => drain(state),
     async close() {
@@ -129,7 +136,7 @@ function append(state: State, codec: Codec, digest: Digest, bytes: Uint8Array): 
 
 function openBatch(state: State): Batch {
   const last = state.queue.at(-1);
-  if (last !== undefined && last.bytes < BATCH_LIMIT && last.entries.length < MAX_ENTRIES) return last;
+  if (last !== undefined && last.bytes < last.limit && last.entries.length < MAX_ENTRIES) return last;
   let resolve: () => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;
   const done = new Promise<void>((yes, no) => {
@@ -138,7 +145,16 @@ function openBatch(state: State): Batch {
   });
   // Every append hands `done` to its caller; this only keeps a caller who left from ending the process.
   done.catch(() => undefined);
-  const batch: Batch = { chunks: [], used: 0, bytes: 0, entries: [], done, resolve, reject };
+  const batch: Batch = {
+    chunks: [],
+    used: 0,
+    bytes: 0,
+    limit: BATCH_LIMIT,
+    entries: [],
+    done,
+    resolve,
+    reject,
+  };
   state.queue.push(batch);
   return batch;
 }
@@ -148,7 +164,7 @@ function reserve(state: State, batch: Batch, length: number): Buffer {
   const last = batch.chunks.at(-1);
   if (last !== undefined && last.length - batch.used >= length) return last;
   if (last !== undefined) batch.chunks[batch.chunks.length - 1] = last.subarray(0, batch.used);
-  const wanted = Math.max(length, last === undefined ? FIRST_CHUNK : MEBIBYTE);
+  const wanted = Math.max(length, batch.bytes === 0 ? FIRST_CHUNK : MEBIBYTE);
   const pooled = wanted === MEBIBYTE ? state.pool.pop() : undefined;
   const chunk = pooled ?? Buffer.allocUnsafeSlow(wanted);
   batch.chunks.push(chunk);
@@ -158,32 +174,29 @@ function reserve(state: State, batch: Batch, length: number): Buffer {
 
 async function run(state: State): Promise<void> {
   // Let the rest of this turn join the first batch.
-  await new Promise<void>((resolve) => setImmediate(resolve));
-  for (let batch = state.queue.shift(); batch !== undefined; batch = state.queue.shift()) {
-    await flush(state, batch);
-  }
+  await nextTurn();
+  while (state.queue.length > 0) await flush(state, state.queue[0] as Batch);
   state.running = null;
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function flush(state: State, batch: Batch): Promise<void> {
   try {
     const segment = await segmentFor(state, batch.bytes);
-    const record = { from: segment.size, entries: batch.entries };
-    const { blocks, end } = placed(record);
-    const section = flushSection(record);
-    const last = batch.chunks.pop() as Buffer;
-    const chunks = [...batch.chunks, last.subarray(0, batch.used), section];
-    const refused = await writeOrTakeBack(state, segment, chunks);
-    if (refused !== null) {
+    batch.limit = Math.min(BATCH_LIMIT, Math.max(SEGMENT_LIMIT - segment.size, batch.bytes));
+    const written = await writeOrTakeBack(state, segment, batch);
+    if ('error' in written) {
       settle(state, batch);
-      batch.reject(refused.error);
+      batch.reject(written.error);
       return;
     }
     // Dying here: bytes behind the last durable flush record; nobody was told of them.
     await state.files.sync(segment.fd);
     // Dying here: blocks that are there and in no index; the next owner finds them behind the cursor.
-    segment.size = end + section.length;
-    state.durable(segment.number, blocks, { from: record.from, end: segment.size });
+    const from = segment.size;
+    segment.size = written.end;
+    state.durable(segment.number, written.blocks, { from, end: segment.size });
     settle(state, batch);
     batch.resolve();
   } catch (error) {
@@ -193,19 +206,36 @@ async function flush(state: State, batch: Batch): Promise<void> {
   }
 }
 
+interface Written {
+  readonly blocks: readonly PlacedEntry[];
+  readonly end: number;
+}
+
 /**
- * Writes at the end of the segment. A write that failed (a full disk) is cut off again, so that its bytes do not keep
- * the disk full, and the segment goes on; where even that fails the segment is abandoned, as after a failed fsync.
+ * Writes all of a batch and its flush record at the end of the segment. A write that failed (a full disk) is cut off
+ * again, so that its bytes do not keep the disk full, and the segment goes on; where even that fails the segment is
+ * abandoned, as after a failed fsync.
  */
 async function writeOrTakeBack(
   state: State,
   segment: { fd: number; size: number },
-  chunks: readonly Uint8Array[],
-): Promise<{ readonly error: unknown } | null> {
+  batch: Batch,
+): Promise<Written | { readonly error: unknown }> {
   try {
-    await state.files.write(segment.fd, chunks, segment.size);
-    return null;
+    let at = segment.size;
+    // Whoever waits for room has more for this batch; when nobody does, it is closed.
+    while (state.waiting.length > 0 && batch.bytes < batch.limit) {
+      at += await writeChunks(state, segment.fd, batch, at);
+      await nextTurn();
+    }
+    batch.limit = 0;
+    const record = { from: segment.size, entries: batch.entries };
+    const { blocks, end } = placed(record);
+    const section = flushSection(record);
+    await writeChunks(state, segment.fd, batch, at, section);
+    return { blocks, end: end + section.length };
   } catch (error) {
+    batch.limit = 0;
     await state.files.truncate(segment.fd, segment.size).catch(() => {
       throw error;
     });
@@ -213,15 +243,52 @@ async function writeOrTakeBack(
   }
 }
 
+/** Writes what the batch holds by now, and the record that closes it; gives the length of the former. */
+async function writeChunks(
+  state: State,
+  fd: number,
+  batch: Batch,
+  at: number,
+  record?: Uint8Array,
+): Promise<number> {
+  const chunks = batch.chunks.map((chunk, i, { length }) =>
+    i < length - 1 ? chunk : chunk.subarray(0, batch.used),
+  );
+  batch.chunks = [];
+  batch.used = 0;
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  try {
+    await state.files.write(fd, record === undefined ? chunks : [...chunks, record], at);
+    return length;
+  } finally {
+    for (const { buffer } of chunks) {
+      // A cut chunk still owns its whole MiB.
+      if (buffer.byteLength === MEBIBYTE && state.pool.length < POOLED) state.pool.push(Buffer.from(buffer));
+    }
+    relieve(state, length);
+  }
+}
+
+function relieve(state: State, bytes: number): void {
+  state.backlog -= bytes;
+  const { waiting } = state;
+  state.waiting = [];
+  for (const wake of waiting) wake();
+}
+
+/** Forgets a batch, whatever became of it. */
 function settle(state: State, batch: Batch): void {
-  state.backlog -= batch.bytes;
+  if (state.queue[0] === batch) state.queue.shift();
+  relieve(
+    state,
+    batch.chunks.reduce(
+      (sum, chunk, i) => sum + (i === batch.chunks.length - 1 ? batch.used : chunk.length),
+      0,
+    ),
+  );
+  batch.chunks = [];
   for (const { digest } of batch.entries) {
     if (state.pending.get(digest) === batch) state.pending.delete(digest);
-  }
-  for (const chunk of batch.chunks) {
-    // A cut chunk still owns its whole MiB.
-    if (chunk.buffer.byteLength === MEBIBYTE && state.pool.length < POOLED)
-      state.pool.push(Buffer.from(chunk.buffer));
   }
 }
 

@@ -30,6 +30,8 @@ export interface Index {
   /** All or nothing. */
   batch(ops: readonly Op[]): Promise<void>;
   range(range: KeyRange): AsyncIterable<Row>;
+  /** Number of keys up to their first slash. */
+  count(prefix: string): Promise<number>;
   clear(): Promise<void>;
   close(): Promise<void>;
   /** Whether a row was met that nobody wrote so: all of it is to be made again. */
@@ -39,32 +41,46 @@ export interface Index {
 /** The first string after all strings that start with `prefix` (keys are ASCII). */
 export const endOf = (prefix: string): string => `${prefix}\x7f`;
 
+interface Group {
+  readonly rows: Map<string, string>;
+  /** Its keys in order, once somebody asked; null when they changed since. */
+  sorted: string[] | null;
+}
+
+/** Every prefix that is asked for begins with one of these. */
+const groupOf = (key: string): string => key.slice(0, key.indexOf('/') + 1);
+
 /** An index in memory: the whole catalog of a store that cannot be written. */
 export function memoryIndex(): Index {
-  const rows = new Map<string, string>();
-  let sorted: string[] | null = null;
-  const keys = (): string[] => {
-    sorted ??= [...rows.keys()].sort();
-    return sorted;
+  const groups = new Map<string, Group>();
+  const group = (key: string): Group => {
+    const name = groupOf(key);
+    const known = groups.get(name);
+    if (known !== undefined) return known;
+    const made: Group = { rows: new Map(), sorted: null };
+    groups.set(name, made);
+    return made;
   };
   return {
-    get: (key) => rows.get(key),
+    get: (key) => groups.get(groupOf(key))?.rows.get(key),
     async batch(ops) {
-      for (const { key, value } of ops) {
-        if (value === null ? rows.delete(key) : !rows.has(key)) sorted = null;
-        if (value !== null) rows.set(key, value);
-      }
+      for (const { key, value } of ops) enter(group(key), key, value);
     },
     async *range(range) {
-      for (const key of selected(keys(), range)) yield { key, value: rows.get(key) as string };
+      const found = group(range.prefix);
+      found.sorted ??= [...found.rows.keys()].sort();
+      for (const key of selected(found.sorted, range)) yield { key, value: found.rows.get(key) as string };
     },
-    async clear() {
-      rows.clear();
-      sorted = null;
-    },
+    count: async (prefix) => group(prefix).rows.size,
+    clear: async () => groups.clear(),
     close: async () => undefined,
     damaged: () => false,
   };
+}
+
+function enter(group: Group, key: string, value: string | null): void {
+  if (value === null ? group.rows.delete(key) : !group.rows.has(key)) group.sorted = null;
+  if (value !== null) group.rows.set(key, value);
 }
 
 function selected(keys: readonly string[], { prefix, after, reverse, limit }: KeyRange): readonly string[] {

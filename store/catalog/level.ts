@@ -41,11 +41,16 @@ export async function openLevel(path: string): Promise<Index> {
     async *range(range) {
       const rows = db.iterator(bounds(range));
       try {
-        for (let row = await next(rows, bad); row !== undefined; row = await next(rows, bad))
-          yield { key: row[0], value: sealed(row[0], row[1]) };
+        for (let page = await nextPage(rows, bad); page.length > 0; page = await nextPage(rows, bad))
+          for (const [key, row] of page) yield { key, value: sealed(key, row) };
       } finally {
         await rows.close();
       }
+    },
+    async count(prefix) {
+      let count = 0;
+      for await (const _ of db.keys(bounds({ prefix }))) count++;
+      return count;
     },
     clear: () => db.clear(),
     close: () => db.close(),
@@ -77,7 +82,7 @@ const CHECK = 8;
 const seal = (key: string, value: string): string => checkOf(key, value) + value;
 
 const checkOf = (key: string, value: string): string =>
-  crc32(value, crc32(key)).toString(16).padStart(CHECK, '0');
+  crc32(`${key}\n${value}`).toString(16).padStart(CHECK, '0');
 
 /** The value of a sealed row, or null where the check does not fit. */
 function open(key: string, row: string): string | null {
@@ -93,12 +98,15 @@ function attempt<T>(read: () => T, bad: (found: string, cause: unknown) => never
   }
 }
 
-async function next(
-  rows: { next(): Promise<[string, string] | undefined> },
+/** Rows fetched at once: a promise for each would cost more than the row. */
+const PAGE = 512;
+
+async function nextPage(
+  rows: { nextv(size: number): Promise<[string, string][]> },
   bad: (found: string, cause: unknown) => never,
-): Promise<[string, string] | undefined> {
+): Promise<readonly [string, string][]> {
   try {
-    return await rows.next();
+    return await rows.nextv(PAGE);
   } catch (error) {
     return bad(String(error), error);
   }

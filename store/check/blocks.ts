@@ -5,18 +5,18 @@
  * Does not promise: knowledge of blocks that left no trace; logs and the catalog name those.
  */
 
-import { digestFile, readLeaves } from '../blocks/big.ts';
-import { flushSection, type PlacedEntry } from '../blocks/flush.ts';
+import { readList } from '../blocks/big-list.ts';
 import type { PlaceRow, Places } from '../blocks/places.ts';
 import { bigDigests, segmentNumbers } from '../blocks/recover.ts';
-import { afterHeader, type Flush, openWindow, SEGMENT_HEADER, scan, type Window } from '../blocks/scan.ts';
+import { SEGMENT_HEADER, scan } from '../blocks/scan.ts';
 import type { OnFault } from '../faults.ts';
 import { type Files, readWhole } from '../files.ts';
 import { type Digest, isDigest } from '../format/cid.ts';
 import { sha256Hex } from '../format/crypto.ts';
 import { counted } from '../format/words.ts';
-import { sectionHead } from '../frame.ts';
 import { type Layout, segmentNumber } from '../keys.ts';
+import { type BigLook, type Hands, openHands, threadsFor } from './hands.ts';
+import { type SegmentLook, withSegment } from './look.ts';
 
 export interface BlockCount {
   readonly blocks: number;
@@ -46,15 +46,17 @@ export async function checkBlocks(
   files: Files,
   layout: Layout,
   places: Places,
-  onFault: OnFault,
+  { onFault, threads }: { readonly onFault: OnFault; readonly threads?: number },
 ): Promise<BlockCount> {
   const state: State = { files, layout, places, onFault, bad: new Map(), blocks: 0, bytes: 0 };
   checkNames(state);
-  for (const number of segmentNumbers(files, layout)) {
-    checkSegment(state, number);
-    await places.settle();
+  const hands = openHands(files, layout, threads ?? threadsFor(sizeOf(state)));
+  try {
+    await checkSegments(state, hands);
+    await checkBigs(state, hands);
+  } finally {
+    await hands.close();
   }
-  for (const digest of bigDigests(files, layout)) await checkBig(state, digest);
   if (state.bad.size > 0) forgiveCopies(state);
   for (const [digest, { where, found, length }] of state.bad)
     onFault({
@@ -64,6 +66,14 @@ export async function checkBlocks(
       found: `${found} in ${where}`,
     });
   return { blocks: state.blocks, bytes: state.bytes, bad: new Set(state.bad.keys()) };
+}
+
+function sizeOf({ files, layout }: State): number {
+  const paths = [
+    ...segmentNumbers(files, layout).map(layout.segment),
+    ...bigDigests(files, layout).map(layout.bigBlock),
+  ];
+  return paths.reduce((sum, path) => sum + (files.size(path) ?? 0), 0);
 }
 
 function checkNames({ files, layout, onFault }: State): void {
@@ -77,98 +87,78 @@ function checkNames({ files, layout, onFault }: State): void {
   }
 }
 
-/** Opens a segment for a look; `look` gets its window and the offset of its first section. */
-function withSegment(state: State, number: number, look: (window: Window, start: number) => void): void {
-  const path = state.layout.segment(number);
-  const size = state.files.size(path) ?? 0;
-  const fd = state.files.openRead(path);
-  try {
-    const window = openWindow(state.files, fd, size);
-    look(window, afterHeader(window));
-  } finally {
-    state.files.close(fd);
+/** What each segment held, in order: of two copies of a block the first that is sound counts. */
+async function checkSegments(state: State, hands: Hands): Promise<void> {
+  const numbers = segmentNumbers(state.files, state.layout);
+  for await (const { key: number, found } of ahead(numbers, hands.segment)) {
+    enterSegment(state, number, found);
+    await state.places.settle();
   }
 }
 
-function checkSegment(state: State, number: number): void {
-  const { places } = state;
-  withSegment(state, number, (window, start) => {
-    if (!window.bytes(0, start).equals(SEGMENT_HEADER))
-      state.onFault({
-        kind: 'damaged',
-        where: `segments/${number}@0`,
-        found: 'another header than a CAR without roots',
-      });
-    for (const part of scan(window, start)) {
-      if (part.type === 'flush') checkFrames(state, window, number, part);
-      else {
-        const kind = part.type === 'tail' ? 'torn' : 'damaged';
-        state.onFault({
-          kind,
-          where: `segments/${number}@${part.from}`,
-          found: `${part.end - part.from} bytes in no flush`,
-        });
-      }
-      const rows: PlaceRow[] = [];
-      for (const block of part.blocks) checkSmall(state, window, number, { block, rows });
-      places.add(rows, { segment: number, from: part.from, offset: part.end });
+/** Looks under way at once: enough for every thread to have the next one waiting. */
+const AHEAD = 4;
+
+/** The answers in the order of the keys, a few asked for ahead. */
+async function* ahead<K, T>(
+  keys: readonly K[],
+  ask: (key: K) => Promise<T>,
+): AsyncGenerator<{ key: K; found: T }> {
+  const asked: Promise<T>[] = [];
+  for (const [i, key] of keys.entries()) {
+    for (const later of keys.slice(asked.length, i + AHEAD)) {
+      const answer = ask(later);
+      answer.catch(() => undefined);
+      asked.push(answer);
     }
-  });
-}
-
-/** The blocks of a flush are found without their frames; a reader of CARs needs them. */
-function checkFrames({ onFault }: State, window: Window, number: number, flush: Flush): void {
-  const damaged = (at: number) =>
-    onFault({
-      kind: 'damaged',
-      where: `segments/${number}@${at}`,
-      wanted: 'the frame that the flush record tells',
-      found: 'another',
-    });
-  for (const { codec, digest, offset, length } of flush.framed ? [] : flush.blocks) {
-    const head = sectionHead(codec, digest, length);
-    const at = offset - head.length;
-    if (Buffer.compare(window.bytes(at, head.length), head) !== 0) damaged(at);
+    yield { key, found: await (asked[i] as Promise<T>) };
   }
-  const section = flushSection({ from: flush.from, entries: flush.blocks });
-  const at = flush.end - section.length;
-  if (Buffer.compare(window.bytes(at, section.length), section) !== 0) damaged(at);
 }
 
-interface Small {
-  readonly block: PlacedEntry;
-  /** Where the block goes when this copy is the one that counts. */
-  readonly rows: PlaceRow[];
-}
-
-function checkSmall(state: State, window: Window, number: number, { block, rows }: Small): void {
-  const { digest, offset, length } = block;
-  const bytes = window.bytes(offset, length);
-  const found = sha256Hex(bytes);
-  const sound = found === digest && bytes.length === length;
-  const known = state.places.get(digest);
-  // As in recovery: a second copy counts only when it is sound.
-  if (known === undefined || sound)
-    rows.push({ digest, place: { type: 'segment', segment: number, offset, length } });
-  if (sound) {
-    const again = known !== undefined && !state.bad.has(digest);
-    state.blocks += again ? 0 : 1;
-    state.bytes += again ? 0 : length;
-    return;
+function enterSegment(state: State, number: number, look: SegmentLook): void {
+  for (const fault of look.faults) state.onFault(fault);
+  const wrong = new Map(look.wrong.map(({ index, found }) => [index, found]));
+  const rows: PlaceRow[] = [];
+  for (let i = 0; i < look.lengths.length; i++) {
+    const digest = look.digests.slice(64 * i, 64 * i + 64) as Digest;
+    const [offset, length] = [look.offsets[i] as number, look.lengths[i] as number];
+    const row: PlaceRow = { digest, place: { type: 'segment', segment: number, offset, length } };
+    if (enterBlock(state, row, { offset, number, found: wrong.get(i) })) rows.push(row);
   }
-  state.bad.set(digest, {
-    where: `segments/${number}@${offset}`,
-    found: `${counted(bytes.length, 'byte')} of sha256:${found}`,
-    length,
-  });
+  state.places.add(rows, { segment: number, from: SEGMENT_HEADER.length, offset: look.end });
 }
 
-async function checkBig(state: State, digest: Digest): Promise<void> {
+interface Copy {
+  readonly number: number;
+  readonly offset: number;
+  /** What stands there instead; undefined: the block. */
+  readonly found: string | undefined;
+}
+
+/** Whether this copy is the one that counts. As in recovery: a second copy counts only when it is sound. */
+function enterBlock(state: State, { digest, place }: PlaceRow, { number, offset, found }: Copy): boolean {
+  const known = state.places.get(digest) !== undefined;
+  if (found !== undefined) {
+    state.bad.set(digest, { where: `segments/${number}@${offset}`, found, length: place.length });
+    return !known;
+  }
+  if (!known || state.bad.has(digest)) {
+    state.blocks++;
+    state.bytes += place.length;
+  }
+  return true;
+}
+
+async function checkBigs(state: State, hands: Hands): Promise<void> {
+  const digests = bigDigests(state.files, state.layout);
+  for await (const { key: digest, found } of ahead(digests, hands.big)) checkBig(state, digest, found);
+}
+
+function checkBig(state: State, digest: Digest, found: BigLook): void {
   const { files, layout, onFault } = state;
-  const found = await digestFile(files, layout.bigBlock(digest));
   if (found.digest !== digest) {
     const list = readWhole(files, layout.bigLeaves(digest));
-    const length = list === null ? found.size : Number(Buffer.from(list).readBigUInt64BE(16));
+    const length = (list === null ? null : readList(list, digest))?.size ?? found.size;
     state.bad.set(digest, {
       where: `big/${digest}`,
       found: `${counted(found.size, 'byte')} of sha256:${found.digest}`,
@@ -181,7 +171,7 @@ async function checkBig(state: State, digest: Digest): Promise<void> {
   const list = readWhole(files, layout.bigLeaves(digest));
   if (list === null)
     onFault({ kind: 'missing', where: `big/${digest}.leaves`, wanted: 'a leaf list', found: 'nothing' });
-  else if (readLeaves(list)?.size !== found.size)
+  else if (readList(list, digest)?.size !== found.size)
     onFault({
       kind: 'damaged',
       where: `big/${digest}.leaves`,
@@ -193,7 +183,7 @@ async function checkBig(state: State, digest: Digest): Promise<void> {
 /** A bad copy with a sound one beside it costs nothing: it is damage, and the block is not lost. */
 function forgiveCopies(state: State): void {
   for (const number of segmentNumbers(state.files, state.layout)) {
-    withSegment(state, number, (window, start) => {
+    withSegment(state.files, state.layout, number, (window, start) => {
       for (const part of scan(window, start)) {
         for (const block of part.blocks) {
           const bad = state.bad.get(block.digest);

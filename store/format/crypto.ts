@@ -27,15 +27,21 @@ export function sha256Hex(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
-/** A running SHA-256. `hex` may be asked once. */
+/** A running SHA-256. `hex` may be asked once, `soFar` at any time before. */
 export interface Hasher {
   update(bytes: Uint8Array): void;
   hex(): string;
+  /** The digest of all bytes up to now. O(1). */
+  soFar(): string;
 }
 
 export function hasher(algorithm: 'sha256' | 'sha1' = 'sha256'): Hasher {
   const running = createHash(algorithm);
-  return { update: (bytes) => void running.update(bytes), hex: () => running.digest('hex') };
+  return {
+    update: (bytes) => void running.update(bytes),
+    hex: () => running.digest('hex'),
+    soFar: () => running.copy().digest('hex'),
+  };
 }
 
 /** SHA-1 in hexadecimal, for Git object ids only: never an identity of ours. */

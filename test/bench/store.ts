@@ -2,8 +2,9 @@
  * Bench: the store beside the least work that could do the same, CPU time of this process with its threads.
  * `node dist/test/bench/store.js [folder]` (default: a temporary folder). Prints a line a job: CPU ms of ours and of the
  * floor, their ratio and its target; best of five rounds, so that the first ones pay for compilation.
- * The floors: put = SHA-256 each + one file + one fsync; get = pread + SHA-256; big = one SHA-256 pass + write + fsync;
- * check = one SHA-256 pass over all bytes. `openssl dgst` and `dd` are told beside them where they are installed.
+ * The floors: put = SHA-256 each + one file + one fsync; get = pread + SHA-256; big = one SHA-256 pass + write + fsync,
+ * and `openssl dgst` + `dd conv=fdatasync`; check = `openssl dgst`. Peers: cacache, git fast-import, level. Needs git,
+ * openssl and dd on PATH, and about 8 GB in the folder.
  */
 import { execFileSync } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
@@ -12,7 +13,7 @@ import {
   fsyncSync,
   mkdtempSync,
   openSync,
-  readFileSync,
+  readdirSync,
   readSync,
   rmSync,
   writeSync,
@@ -26,6 +27,7 @@ import { hasher } from '../../store/format/crypto.ts';
 import type { Store } from '../../store/store.ts';
 import { testKinds } from '../store/kinds.ts';
 import { newPlace, type TestPlace } from '../store/place.ts';
+import { childrenCpu, fastImport, openLevelPeer, putCacache } from '../tools/store-peers.ts';
 
 const ROUNDS = 5;
 const COUNT = 10_000;
@@ -43,9 +45,10 @@ const files: Files = {
   },
 };
 
+/** CPU of this process, its threads and the children that have ended (ms). */
 const cpu = (): number => {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+  return (user + system) / 1000 + childrenCpu();
 };
 
 async function spent(work: () => unknown): Promise<number> {
@@ -116,11 +119,37 @@ async function smallBlocks(): Promise<TestPlace> {
     for (const i of order) await store.get(cids[i] as Cid);
   };
   await compare('get 4 KB, verified, random', '<= 2', getAll, () => getFloor(order));
+  await besidePeers(store, cids);
   const before = syncs;
   await Promise.all(Array.from({ length: 200 }, (_, i) => store.put(Buffer.from(`together ${i}`))));
   console.log(`200 puts together: ${syncs - before} fsync (target <= 2)`);
   for (const one of stores) await one.close();
   return places[0] as TestPlace;
+}
+
+/** What others need for the same: ours is one over these. */
+async function besidePeers(store: Store, cids: readonly Cid[]): Promise<void> {
+  const bytes = blocks.map((block) => block.bytes);
+  const place = await newPlace(base);
+  const fresh = await place.open({ files });
+  const ours = await spent(() => fresh.putMany(blocks));
+  await fresh.close();
+  const say = (name: string, theirs: number, mine: number, target: string) =>
+    console.log(
+      `${name}: ${theirs.toFixed(0)} ms, ours ${mine.toFixed(0)} ms, ${(theirs / mine).toFixed(1)} x (target ${target})`,
+    );
+  const cached = bytes.slice(0, COUNT / 10);
+  const cacache = 10 * (await spent(() => putCacache(join(base, 'cacache'), cached)));
+  say('cacache.put of the same (scaled from 1,000)', cacache, ours, '>= 10');
+  say('git fast-import of the same', await spent(() => fastImport(join(base, 'git'), bytes)), ours, '>= 5');
+  const level = await openLevelPeer(join(base, 'level-peer'), bytes);
+  const order = cids.map((_, i) => (i * 7919) % COUNT);
+  const theirs = await spent(() => level.getAll(order));
+  const mine = await spent(async () => {
+    for (const i of order) await store.get(cids[i] as Cid);
+  });
+  await level.close();
+  say('awaited level get + sha256 of the same', theirs, mine, '>= 3');
 }
 
 async function* bigPieces(): AsyncGenerator<Uint8Array> {
@@ -133,6 +162,8 @@ async function* bigPieces(): AsyncGenerator<Uint8Array> {
 
 async function bigFloor(): Promise<void> {
   const whole = hasher();
+  // A new file, as a put makes one: pages that are there already cost half.
+  rmSync(floorFile, { force: true });
   const fd = openSync(floorFile, 'w');
   for await (const piece of bigPieces()) {
     whole.update(piece);
@@ -170,37 +201,65 @@ async function bigBlocks(place: TestPlace): Promise<void> {
   console.log(
     `peak memory: ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MB (target: flat, < 150 more than the inputs)`,
   );
-  const child = (command: string, args: readonly string[]) => {
-    const before = process.resourceUsage();
-    execFileSync(command, args, { stdio: 'ignore' });
-    return before;
-  };
-  try {
-    child('openssl', ['dgst', '-sha256', floorFile]);
-    const ticks = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]?.split(' ') ?? [];
-    console.log(`openssl dgst of the same: ${Number(ticks[13]) * 10 + Number(ticks[14]) * 10} ms CPU`);
-  } catch {
-    console.log('openssl is not here');
-  }
+  await besideTools(put, get);
   await store.close();
 }
 
-async function whole(place: TestPlace): Promise<void> {
-  const check = async () => {
-    const { faults } = await checkStore(place.path, { kinds: testKinds });
+/** The design's own yardstick, in CPU and in wall time. */
+async function besideTools(put: () => Promise<void>, get: () => Promise<void>): Promise<void> {
+  const copied = join(base, 'copied');
+  const hashed = () => execFileSync('openssl', ['dgst', '-sha256', floorFile], { stdio: 'ignore' });
+  const written = () =>
+    execFileSync('dd', [`if=${floorFile}`, `of=${copied}`, 'bs=1M', 'conv=fdatasync'], { stdio: 'ignore' });
+  const row = async (name: string, ours: () => unknown, tools: () => unknown) => {
+    const [a, b] = [await timed(ours), await timed(tools)];
+    const ratio = (key: 'cpu' | 'wall') => `${key} ${(a[key] / b[key]).toFixed(2)}`;
+    console.log(`${name}: ${ratio('cpu')}, ${ratio('wall')} (target <= 1.25)`);
+  };
+  await row(`put ${BIG_MIB} MiB beside openssl dgst + dd conv=fdatasync`, put, () => {
+    hashed();
+    written();
+  });
+  rmSync(copied, { force: true });
+  await row(`get ${BIG_MIB} MiB beside openssl dgst`, get, hashed);
+}
+
+async function timed(work: () => unknown): Promise<{ cpu: number; wall: number }> {
+  const start = performance.now();
+  const used = await spent(work);
+  return { cpu: used, wall: performance.now() - start };
+}
+
+/** A store of 80,000 small blocks in several segments, and as many big ones. */
+async function whole(): Promise<void> {
+  const place = await newPlace(base);
+  const store = await place.open();
+  for (let i = 0; i < 8; i++)
+    await store.putMany(Array.from({ length: COUNT }, () => ({ bytes: randomBytes(SIZE) })));
+  for (let i = 0; i < 2; i++) await store.putStream(bigPieces());
+  await store.close();
+  const check = async (threads: number) => {
+    const { faults } = await checkStore(place.path, { kinds: testKinds, threads });
     if (faults.length > 0) throw new Error(JSON.stringify(faults[0]));
   };
-  const floor = () => {
-    readFloor(floorFile);
-    for (const { bytes } of blocks) hash('sha256', bytes, 'hex');
-  };
-  await compare('check all of it', '<= 1.25', check, floor);
+  const stored = ['segments', 'big'].flatMap((folder) =>
+    readdirSync(join(place.path, folder)).map((name) => join(place.path, folder, name)),
+  );
+  const openssl = () => execFileSync('openssl', ['dgst', '-sha256', ...stored], { stdio: 'ignore' });
+  await compare('check all of it beside openssl dgst of the files', '<= 1.25', () => check(0), openssl);
+  const [one, two] = [[], []] as [number[], number[]];
+  for (let round = 0; round < ROUNDS; round++) {
+    one.push((await timed(() => check(1))).wall);
+    two.push((await timed(() => check(2))).wall);
+  }
+  const gain = Math.min(...one) / Math.min(...two);
+  console.log(`check with two threads: ${gain.toFixed(2)} x as quick as with one (target >= 1.7)`);
 }
 
 try {
   const place = await smallBlocks();
   await bigBlocks(place);
-  await whole(place);
+  await whole();
 } finally {
   rmSync(base, { recursive: true, force: true });
 }

@@ -246,6 +246,11 @@ t.test('missing, stray and disagreeing things are named, each once, in one look'
   for (const [what, harm] of attempts) if (!/gone|cut/.test(what)) harm(all.path);
   const { faults } = await check(all);
   t.ok(faults.length >= 6, `all at once: ${faults.length} faults in one look`);
+  const told = (list: readonly Fault[]) => list.map(({ kind, where }) => `${kind} ${where}`);
+  for (const threads of [1, 2]) {
+    const report = await checkStore(all.path, { kinds: testKinds, threads });
+    t.same(told(report.faults), told(faults), `the same with ${threads} threads`);
+  }
 });
 
 t.test(

@@ -65,11 +65,12 @@ interface Done {
   readonly runs: readonly { readonly arm: string; readonly epoch: number; readonly receipt: Receipt }[];
 }
 
-/** A store of its own with both studies; runs the first. */
+/** A store of its own with both challenges; runs the first. No study may rest on a suite that looks around and is not alone. */
 async function openDone(t: Test, executor: 'none' | 'docker'): Promise<Done> {
   const root = labFolder();
   t.teardown(() => removeLab(root));
-  const lab = await makeLab(root, { cases: [STUDY, ALONE], executor, validated: true });
+  const alone = { ...ALONE, unregistered: executor === 'none' };
+  const lab = await makeLab(root, { cases: [STUDY, alone], executor, validated: true });
   t.teardown(lab.close);
   return { lab, runs: await runsOf(lab, 'twice') };
 }

@@ -10,7 +10,6 @@ import { KIND_TABLE } from '../rules/contracts/table.ts';
 import { fail, isFault } from '../store/format/errors.ts';
 import { type OpenOptions, openStore } from '../store/open.ts';
 import type { Owner, Store } from '../store/store.ts';
-import type { Cli, StoreFlag } from './verb.ts';
 
 export const FOLDER = '.ashlar';
 
@@ -20,7 +19,13 @@ export type Access = 'read' | 'write' | 'own';
 /** How long a reader waits for the lock before it goes without (milliseconds). */
 const READER_PATIENCE = 500;
 
-type Where = Pick<Cli, 'env' | 'cwd'>;
+/** An alias and not an interface: the parser of command lines wants types with an index signature. */
+export type StoreFlag = { readonly store?: string };
+
+interface Where {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
 
 /** The folder of the store that is meant. Throws E_NOT_FOUND. */
 export function storePath({ env, cwd }: Where, { store }: StoreFlag): string {

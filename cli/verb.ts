@@ -15,7 +15,7 @@ import {
 } from '@stricli/core';
 import { fail } from '../store/format/errors.ts';
 import type { Store } from '../store/store.ts';
-import { type Access, withStore } from './open.ts';
+import { type Access, type StoreFlag, withStore } from './open.ts';
 import type { Out } from './output.ts';
 
 /** What every verb is given. */
@@ -31,9 +31,6 @@ export interface Cli extends CommandContext {
 
 /** A verb still without its one-line description, which stands in the table of verbs. */
 export type Verb = (brief: string) => Command<Cli>;
-
-/** An alias and not an interface: the parser wants types with an index signature. */
-export type StoreFlag = { readonly store?: string };
 
 export interface VerbSpec<F extends BaseFlags, A extends BaseArgs> {
   /** A command line that works. */

@@ -12,9 +12,9 @@ import { parsePortable } from '../../store/format/path.ts';
 import { parseSnapshot, printPath } from '../../store/format/tree.ts';
 import type { Store } from '../../store/store.ts';
 import { objectOf, recordOf } from '../objects.ts';
-import { withStore } from '../open.ts';
+import { type StoreFlag, withStore } from '../open.ts';
 import { withScratch } from '../scratch.ts';
-import { type Cli, maybe, STORE_FLAG, type StoreFlag, several, verb, word } from '../verb.ts';
+import { type Cli, maybe, STORE_FLAG, several, verb, word } from '../verb.ts';
 
 type Flags = StoreFlag & { readonly allow?: readonly string[] };
 

@@ -16,11 +16,11 @@ import type { Cid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { recordOf } from '../objects.ts';
-import { withStore } from '../open.ts';
+import { type StoreFlag, withStore } from '../open.ts';
 import type { Out } from '../output.ts';
 import { withScratch } from '../scratch.ts';
 import { catalogued } from '../studies.ts';
-import { maybe, STORE_FLAG, type StoreFlag, verb, word } from '../verb.ts';
+import { maybe, STORE_FLAG, verb, word } from '../verb.ts';
 
 export const command = verb<StoreFlag, [what: string, fixture?: string]>({
   example: 'ashlar certify .\nashlar certify late-departure-memory-only quayside-surcharges',

@@ -3,8 +3,8 @@ import { KIND_TABLE } from '../../rules/contracts/table.ts';
 import { checkStore } from '../../store/check.ts';
 import { fail } from '../../store/format/errors.ts';
 import { counted } from '../../store/format/words.ts';
-import { storePath } from '../open.ts';
-import { NO_ARGS, STORE_FLAG, type StoreFlag, verb } from '../verb.ts';
+import { type StoreFlag, storePath } from '../open.ts';
+import { NO_ARGS, STORE_FLAG, verb } from '../verb.ts';
 
 export const command = verb<StoreFlag, []>({
   example: 'ashlar check',

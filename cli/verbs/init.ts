@@ -3,8 +3,8 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { logKeyPath } from '../../store/log/key.ts';
 import { initStore } from '../../store/open.ts';
-import { FOLDER } from '../open.ts';
-import { maybe, STORE_FLAG, type StoreFlag, verb } from '../verb.ts';
+import { FOLDER, type StoreFlag } from '../open.ts';
+import { maybe, STORE_FLAG, verb } from '../verb.ts';
 
 export const command = verb<StoreFlag, [folder?: string]>({
   example: 'ashlar init',

@@ -11,20 +11,9 @@ import { fail, isFault } from '../../store/format/errors.ts';
 import { counted } from '../../store/format/words.ts';
 import type { Store } from '../../store/store.ts';
 import { recordOf } from '../objects.ts';
-import { withStore } from '../open.ts';
+import { type StoreFlag, withStore } from '../open.ts';
 import { stopSignal } from '../studies.ts';
-import {
-  amount,
-  type Cli,
-  maybe,
-  STORE_FLAG,
-  type StoreFlag,
-  several,
-  text,
-  toggle,
-  verb,
-  word,
-} from '../verb.ts';
+import { amount, type Cli, maybe, STORE_FLAG, several, text, toggle, verb, word } from '../verb.ts';
 
 type Flags = StoreFlag & {
   readonly host?: string;

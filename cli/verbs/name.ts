@@ -3,8 +3,8 @@ import { parseCid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { NameHead, Store } from '../../store/store.ts';
 import { objectOf } from '../objects.ts';
-import { type Access, withStore } from '../open.ts';
-import { maybe, STORE_FLAG, type StoreFlag, text, toggle, verb } from '../verb.ts';
+import { type Access, type StoreFlag, withStore } from '../open.ts';
+import { maybe, STORE_FLAG, text, toggle, verb } from '../verb.ts';
 
 type Flags = StoreFlag & {
   readonly withdraw?: boolean;

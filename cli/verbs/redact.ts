@@ -11,11 +11,11 @@ import { fail } from '../../store/format/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { checkTarget } from '../../store/target.ts';
 import { recordOf } from '../objects.ts';
-import { withStore } from '../open.ts';
+import { type StoreFlag, withStore } from '../open.ts';
 import type { Out } from '../output.ts';
 import { type RedactionParts, redactionLines } from '../redactions.ts';
 import { withScratch } from '../scratch.ts';
-import { STORE_FLAG, type StoreFlag, text, verb, word } from '../verb.ts';
+import { STORE_FLAG, text, verb, word } from '../verb.ts';
 
 type Flags = StoreFlag & { readonly out?: string };
 

@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { fail } from '../../store/format/errors.ts';
 import type { Command, Executor, Paths, Sandbox, SandboxSpec } from './executor.ts';
-import { createFolder, reapFolders, type SandboxFolder } from './folder.ts';
+import { createFolder, filesOf, reapFolders, type SandboxFolder } from './folder.ts';
 import { hostFacts } from './host.ts';
 import { begin, launch } from './launch.ts';
 import { listProcesses, type Process, pidNamespace } from './procs.ts';
@@ -160,19 +160,7 @@ function openSandbox(
       });
       return { hostname: HOSTNAME, mounts: parseMounts(seen.stdout) };
     },
-    async snapshot(emit) {
-      await seat.stop();
-      return folder.snapshot(emit);
-    },
-    async home(emit) {
-      await seat.stop();
-      return folder.readHome(emit);
-    },
-    async writeHome(files) {
-      await seat.stop();
-      folder.writeHome(files);
-    },
-    stop: seat.stop,
+    ...filesOf(folder, seat),
     async close() {
       await seat.stop();
       folder.remove();

@@ -25,8 +25,9 @@ import { random } from '../../store/format/crypto.ts';
 import { fail } from '../../store/format/errors.ts';
 import type { Emit, Reader } from '../../store/format/reader.ts';
 import { parseSnapshot, type Snapshot, snapshotBlock } from '../../store/format/tree.ts';
-import type { HomeFile, SandboxSpec } from './executor.ts';
-import { bootId, isAlive, kill, listProcesses, type ProcessId, startedIn } from './procs.ts';
+import type { HomeFile, Sandbox, SandboxSpec } from './executor.ts';
+import { bootId, isAlive, kill, listProcesses, mounted, type ProcessId, startedIn } from './procs.ts';
+import type { Seat } from './seat.ts';
 import { usedFolder } from './used-folder.ts';
 
 /** What a later process needs to know. Stands before anything is started. */
@@ -124,6 +125,28 @@ function replaceByFolder(path: string): void {
   mkdirSync(path, { mode: 0o755 });
 }
 
+/** What a sandbox over a folder of this host does with its files: nothing runs while they are looked at. */
+export function filesOf(
+  folder: SandboxFolder,
+  { stop }: Seat,
+): Pick<Sandbox, 'snapshot' | 'home' | 'writeHome' | 'stop'> {
+  return {
+    stop,
+    async snapshot(emit) {
+      await stop();
+      return folder.snapshot(emit);
+    },
+    async home(emit) {
+      await stop();
+      return folder.readHome(emit);
+    },
+    async writeHome(files) {
+      await stop();
+      folder.writeHome(files);
+    },
+  };
+}
+
 /** Root mode and tree of a snapshot; of a tree node, with the root's mode 0755. */
 export async function readRoot(reader: Reader, cid: Cid): Promise<Snapshot> {
   const bytes = await reader.get(cid);
@@ -165,7 +188,7 @@ function writeState(path: string, state: State): void {
 
 /**
  * Ends and removes every sandbox of this owner below `root`; answers their tokens, sorted. Only processes that were
- * recorded, or that carry the sandbox's folder in their environment, are killed.
+ * recorded, that carry the sandbox's folder in their environment or have it mounted, are killed; after it none lives.
  */
 export function reapFolders(root: string, owner: string): string[] {
   const tokens: string[] = [];
@@ -183,8 +206,11 @@ export function reapFolders(root: string, owner: string): string[] {
   return tokens.sort();
 }
 
+/** Who still lives in a sandbox: one whose leader was killed ends a moment after it. */
 const users = (path: string): number[] =>
-  listProcesses().flatMap(({ pid }) => (pid !== process.pid && startedIn(pid, path) ? [pid] : []));
+  listProcesses().flatMap(({ pid }) =>
+    pid !== process.pid && (startedIn(pid, path) || mounted(pid, path)) ? [pid] : [],
+  );
 
 function readState(path: string): State | undefined {
   try {

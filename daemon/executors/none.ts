@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fail } from '../../store/format/errors.ts';
 import type { Executor, Sandbox, SandboxSpec } from './executor.ts';
-import { createFolder, reapFolders, type SandboxFolder } from './folder.ts';
+import { createFolder, filesOf, reapFolders, type SandboxFolder } from './folder.ts';
 import { hostFacts } from './host.ts';
 import { begin, launch } from './launch.ts';
 import { listProcesses, type Process, type ProcessId, startedIn } from './procs.ts';
@@ -83,19 +83,7 @@ function openSandbox(spec: SandboxSpec, folder: SandboxFolder, relay: HostRelay,
         () => relay.attach(undefined),
       ),
     surface: async () => ({ hostname: hostname(), mounts: [] }),
-    async snapshot(emit) {
-      await seat.stop();
-      return folder.snapshot(emit);
-    },
-    async home(emit) {
-      await seat.stop();
-      return folder.readHome(emit);
-    },
-    async writeHome(files) {
-      await seat.stop();
-      folder.writeHome(files);
-    },
-    stop: seat.stop,
+    ...filesOf(folder, seat),
     async close() {
       await seat.stop();
       await relay.close();

@@ -81,6 +81,14 @@ export function startedIn(pid: number, path: string): boolean {
   return environment.includes(`HOME=${folder}/home`) || environment.includes(`TMPDIR=${folder}/tmp`);
 }
 
+/** Whether the process sees the sandbox of this folder as a mount of its own: it lives inside, whatever it is called there. */
+export function mounted(pid: number, path: string): boolean {
+  // The source of a mount is told from the root of its own file system: its last two names say which it is.
+  const [owner, sandbox] = path.split('/').slice(-2);
+  const source = Buffer.from(`/${owner}/${sandbox}/workspace `, 'utf8').toString('latin1');
+  return readText(`/proc/${pid}/mountinfo`)?.includes(source) ?? false;
+}
+
 /** Anonymous memory of a process in bytes: what it alone costs (shared text is not counted once per process). */
 export function anonymousBytes(pid: number): number {
   const status = readText(`/proc/${pid}/status`);

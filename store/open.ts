@@ -174,9 +174,15 @@ async function assembleOver(parts: Parts, index: Index): Promise<Store> {
     options.onFault?.(fault);
   };
   const writable = lock !== null;
-  const blocks = await openBlocks({ files, layout, places: openPlaces(index), writable, onFault });
   const catalog = await openCatalog(index);
+  // Before the blocks: an owner beside a reader puts a record's block first and its leaf then.
   const logs = await openStoreLogs(parts, catalog, onFault);
+  const blocks = await openBlocks({ files, layout, places: openPlaces(index), writable, onFault }).catch(
+    (error: unknown) => {
+      logs.close();
+      throw error;
+    },
+  );
   if (!agrees(catalog, logs)) await catalog.forget();
   await setAsideLossy(catalog, logs);
   const { kinds, clock } = options;

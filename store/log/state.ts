@@ -52,6 +52,8 @@ export interface State extends LogOptions {
   readonly leaves: number;
   /** null: there is no file, and none can be made. */
   readonly hashes: number | null;
+  /** Bytes of the file of hashes before the leaves were looked at: beside an owner that appends, both grow meanwhile. */
+  readonly hashed: number;
   frontier: Frontier;
   /** End of the last durable leaf. */
   bytes: number;
@@ -86,7 +88,8 @@ export async function openState(options: LogOptions): Promise<State> {
     await writeDurably(files, paths.hashes, new Uint8Array(), layout.temporary());
   const open = (path: string) => (writable ? files.openWrite(path) : Promise.resolve(files.openRead(path)));
   const leaves = await open(paths.leaves);
-  const hashes = files.size(paths.hashes) === null ? null : await open(paths.hashes);
+  const hashed = files.size(paths.hashes);
+  const hashes = hashed === null ? null : await open(paths.hashes);
   const fresh = {
     frontier: openFrontier(),
     bytes: 0,
@@ -96,7 +99,7 @@ export async function openState(options: LogOptions): Promise<State> {
     sound: null,
     signing: Promise.resolve(),
   };
-  return { ...options, paths, origin, vkey, leaves, hashes, stored, ...fresh };
+  return { ...options, paths, origin, vkey, leaves, hashes, hashed: hashed ?? 0, stored, ...fresh };
 }
 
 export function closeState({ files, leaves, hashes }: State): void {

@@ -13,10 +13,15 @@ import { count, HASH_WIDTH, position, readHash } from './hashes.ts';
 import { lines } from './lines.ts';
 import type { State } from './state.ts';
 
-/** The stored hash, or null. */
+/**
+ * The stored hash, or null: one that was durable when the log was opened, or that this process put there. What an owner beside a reader appends
+ * later belongs to leaves that the reader has not seen.
+ */
 export function storedHash(state: State, level: number, index: number): Hash | null {
-  const known = state.unwritten.get(position(level, index));
+  const at = position(level, index);
+  const known = state.unwritten.get(at);
   if (known !== undefined || state.hashes === null) return known ?? null;
+  if (!state.writable && (at + 1) * HASH_WIDTH > state.hashed) return null;
   return readHash(state.files, state.hashes, level, index);
 }
 

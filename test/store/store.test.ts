@@ -12,6 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Fault } from '../../store/faults.ts';
+import { realFiles } from '../../store/files.ts';
 import { openCheckpoint } from '../../store/format/checkpoint.ts';
 import { type Cid, cidOf, type Digest, digestOf, evidence, link } from '../../store/format/cid.ts';
 import { encodeBlock, type Value } from '../../store/format/codec.ts';
@@ -440,6 +442,72 @@ t.test('one owner: a second open waits, then is E_STORE_BUSY; readers need no lo
   t.equal(await second.kindOf(cid), 'note');
   await second.close();
 });
+
+t.test(
+  'a reader opens beside an owner that writes meanwhile, whatever lies between two of its looks',
+  async (t) => {
+    const base = quickFolder(t);
+    const place = await newPlace(base);
+    let store = await place.open();
+    const first = await store.record(note('before'));
+    for (const { origin } of await store.logs.list()) await store.logs.checkpoint(origin);
+    await store.close();
+    const [before, after] = [join(base, 'before'), join(base, 'after')];
+    cpSync(place.path, before, { recursive: true });
+    store = await place.open();
+    const added = [first.cid];
+    for (const text of ['a', 'b', 'c']) added.push((await store.record(note(text))).cid);
+    for (const { origin } of await store.logs.list()) await store.logs.checkpoint(origin);
+    await store.close();
+    cpSync(place.path, after, { recursive: true });
+
+    // An owner writes the blocks, then the leaves, then their hashes, then signs.
+    const steps = [
+      'segments/00000001.car',
+      'logs/store/leaves',
+      'logs/store/hashes',
+      'logs/store/checkpoint',
+    ];
+    const contents = steps.map((step) => readFileSync(join(after, step)));
+    let looks = 0;
+    for (const atOnce of [true, false])
+      for (let start = 0; start <= looks || start === 0; start++) {
+        cpSync(before, place.path, { recursive: true });
+        looks = 0;
+        let step = 0;
+        const write = () => {
+          for (const last = atOnce ? steps.length : Math.min(step + 1, steps.length); step < last; step++)
+            writeFileSync(join(place.path, steps[step] as string), contents[step] as Buffer);
+        };
+        const look =
+          <A extends unknown[], R>(call: (...args: A) => R) =>
+          (...args: A): R => {
+            if (looks++ >= start) write();
+            return call(...args);
+          };
+        const { size, read, list, openRead } = realFiles;
+        const files = {
+          ...realFiles,
+          size: look(size),
+          read: look(read),
+          list: look(list),
+          openRead: look(openRead),
+        };
+        const faults: unknown[] = [];
+        const onFault = (fault: Fault) => {
+          if (fault.kind !== 'torn') faults.push(fault);
+        };
+        const reader = await place.open({ readOnly: true, files, onFault });
+        const seen: string[] = [];
+        for (const cid of added) if ((await reader.kindOf(cid)) === 'note') seen.push(cid);
+        t.same(seen, added.slice(0, seen.length), `look ${start}: the records of a prefix of the log`);
+        for (const cid of seen) t.equal(((await reader.value(cid as Cid)) as { kind: string }).kind, 'note');
+        t.same(faults, [], `look ${start}: no fault`);
+        await reader.close();
+      }
+    t.ok(looks > 10);
+  },
+);
 
 t.test('what is no store is said to be none, and a store is not made over something', async (t) => {
   const base = quickFolder(t);

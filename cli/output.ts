@@ -1,11 +1,13 @@
 /**
  * What a verb says: results on stdout, everything else on stderr.
  * Promises: with `--json` every result is one JSON value a line, else the same data as text; progress is shown only on a
- * terminal; colours only on one, and never where NO_COLOR is set; a reader that went away ends the verb quietly.
+ * terminal; colours only on one, and never where NO_COLOR is set; no text acts on a terminal otherwise (printable.ts); a
+ * reader that went away ends the verb quietly.
  * Does not promise: that a line said with `say` was read by anybody.
  */
 import { styleText } from 'node:util';
 import { fail } from '../store/format/errors.ts';
+import { oneLine, printable } from './printable.ts';
 
 /** Thrown by `print` and `bytes` once nobody reads stdout any more. */
 export const GONE = Symbol('stdout is closed');
@@ -40,8 +42,9 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
   const write = writer(stdout);
   // Nobody can be told that stderr is closed.
   stderr.on('error', () => {});
+  const coloured = (stream: NodeJS.WriteStream) => stream.isTTY === true && !env.NO_COLOR;
   const styled = (stream: NodeJS.WriteStream) => (format: Style, text: string) =>
-    stream.isTTY === true && !env.NO_COLOR ? styleText(format, text, { validateStream: false }) : text;
+    coloured(stream) ? styleText(format, text, { validateStream: false }) : text;
   let said: Promise<void> = Promise.resolve();
   // What went wrong with a line that nobody waited for.
   let failure: unknown;
@@ -50,7 +53,9 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     if (shown) stderr.write('\r\u001b[2K');
     shown = false;
   };
-  const line = (data: unknown, text: string) => `${json ? JSON.stringify(data) : text}\n`;
+  const shownText = (text: string) => (coloured(stdout) ? exceptColours(text) : printable(text));
+  const line = (data: unknown, text: string) =>
+    `${json ? printable(JSON.stringify(data)) : shownText(text)}\n`;
   const print = (data: unknown, text: string) => {
     clear();
     return write(line(data, text));
@@ -69,12 +74,13 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     },
     note(text, format) {
       clear();
-      stderr.write(`${format === undefined ? text : styled(stderr)(format, text)}\n`);
+      const shownLine = oneLine(text);
+      stderr.write(`${format === undefined ? shownLine : styled(stderr)(format, shownLine)}\n`);
     },
     progress(text) {
       if (stderr.isTTY !== true) return;
       clear();
-      stderr.write(text.slice(0, Math.max(0, (stderr.columns ?? 80) - 1)));
+      stderr.write(oneLine(text).slice(0, Math.max(0, (stderr.columns ?? 80) - 1)));
       shown = true;
     },
     style: styled(stdout),
@@ -85,6 +91,15 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     },
   };
 }
+
+const COLOUR = /(\p{Cc}\[(?:[0-47]|2[2-47]|3[0-79]|9[0-7])m)/u;
+
+/** Styles and colours stand as they are: they end with the line and hide nothing. */
+const exceptColours = (text: string): string =>
+  text
+    .split(COLOUR)
+    .map((part, i) => (i % 2 === 1 && part.startsWith('\u001b') ? part : printable(part)))
+    .join('');
 
 function writer(stream: NodeJS.WriteStream): (bytes: Uint8Array | string) => Promise<void> {
   let gone = false;

@@ -2,6 +2,7 @@
 import type { Full } from '../rules/contracts/kit.ts';
 import type { Redaction } from '../rules/contracts/redaction.ts';
 import { printPath, type TreePath } from '../store/format/tree.ts';
+import { oneLine } from './printable.ts';
 
 export type RedactionParts = Pick<Full<Redaction>, 'removed' | 'nearMisses' | 'danglingLinks'> &
   Partial<Pick<Full<Redaction>, 'named'>>;
@@ -21,7 +22,7 @@ export function redactionLines({
 }: RedactionParts): RedactionLine[] {
   const line = (finding: RedactionLine['finding'], path: TreePath, detail: string): RedactionLine => {
     const printed = printPath(path);
-    return { finding, path: printed, detail, text: `${finding.padEnd(14)} ${printed}  (${detail})` };
+    return { finding, path: printed, detail, text: oneLine(`${finding.padEnd(14)} ${printed}  (${detail})`) };
   };
   return [
     ...removed.map(({ path, pattern }) => line('removed', path, pattern)),

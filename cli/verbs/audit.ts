@@ -13,6 +13,7 @@ import { parseSnapshot, printPath } from '../../store/format/tree.ts';
 import type { Store } from '../../store/store.ts';
 import { objectOf, recordOf } from '../objects.ts';
 import { type StoreFlag, withStore } from '../open.ts';
+import { oneLine } from '../printable.ts';
 import { withScratch } from '../scratch.ts';
 import { type Cli, maybe, STORE_FLAG, several, verb, word } from '../verb.ts';
 
@@ -71,7 +72,7 @@ async function printAll({ out }: Cli, mutations: readonly Mutation[]): Promise<v
   for (const { path, change, inside } of mutations) {
     const printed = printPath(path) || '.';
     const where = inside ? 'inside ' : out.style('red', 'OUTSIDE');
-    await out.print({ path: printed, change, inside }, `${where} ${change.padEnd(8)} ${printed}`);
+    await out.print({ path: printed, change, inside }, `${where} ${change.padEnd(8)} ${oneLine(printed)}`);
   }
   const outside = mutations.filter(({ inside }) => !inside).length;
   if (outside > 0) fail('E_GATE', { where: 'audit', wanted: 'no change outside', found: String(outside) });

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { recordOf } from '../objects.ts';
 import { type StoreFlag, withStore } from '../open.ts';
 import type { Out } from '../output.ts';
+import { oneLine } from '../printable.ts';
 import { withScratch } from '../scratch.ts';
 import { catalogued } from '../studies.ts';
 import { maybe, STORE_FLAG, verb, word } from '../verb.ts';
@@ -90,7 +91,7 @@ async function printCertificate(out: Out, store: Store, cid: Cid): Promise<void>
     findings: certificate.findings.length,
     standing: standing.size,
   };
-  await out.print(summary, `certificate ${cid}\ncovers ${surfaces.join(', ')}`);
+  await out.print(summary, `certificate ${cid}\ncovers ${oneLine(surfaces.join(', '))}`);
   await printFindings(out, certificate.findings, standing);
   if (standing.size > 0) fail('E_GATE', { where: cid, wanted: 'no finding', found: String(standing.size) });
 }
@@ -107,7 +108,7 @@ async function printFindings(
     const mark = accepted ? '  accepted' : '';
     await out.print(
       { ...finding, accepted },
-      `${out.style(accepted ? 'dim' : 'red', kind.padEnd(20))} ${surface} ${at}  (${pattern})${mark}`,
+      `${out.style(accepted ? 'dim' : 'red', kind.padEnd(20))} ${oneLine(`${surface} ${at}  (${pattern})`)}${mark}`,
     );
   }
   if (findings.length === 0 && !out.json) await out.print({}, 'no findings');

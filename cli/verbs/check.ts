@@ -4,6 +4,7 @@ import { checkStore } from '../../store/check.ts';
 import { fail } from '../../store/format/errors.ts';
 import { counted } from '../../store/format/words.ts';
 import { type StoreFlag, storePath } from '../open.ts';
+import { oneLine } from '../printable.ts';
 import { NO_ARGS, STORE_FLAG, verb } from '../verb.ts';
 
 export const command = verb<StoreFlag, []>({
@@ -14,7 +15,7 @@ export const command = verb<StoreFlag, []>({
   async run(cli, flags) {
     const path = storePath(cli, flags);
     const onFault = (fault: { kind: string; where: string; found?: string }) =>
-      cli.out.say({ fault }, `${fault.kind.padEnd(12)} ${fault.where}: ${fault.found ?? ''}`);
+      cli.out.say({ fault }, oneLine(`${fault.kind.padEnd(12)} ${fault.where}: ${fault.found ?? ''}`));
     const { faults, ...counts } = await checkStore(path, { kinds: KIND_TABLE, onFault });
     const { blocks, bytes, leaves } = counts;
     const line = `${counted(faults.length, 'fault')}; ${counted(blocks, 'sound block')} of ${counted(bytes, 'byte')}, ${counted(leaves, 'leaf', 'leaves')}`;

@@ -6,6 +6,7 @@ import { parseSnapshot, parseTree, printPath } from '../../store/format/tree.ts'
 import type { Store } from '../../store/store.ts';
 import { collect, objectOf } from '../objects.ts';
 import type { Out } from '../output.ts';
+import { oneLine } from '../printable.ts';
 import { shapeOf } from '../shape.ts';
 import { maybe, storeVerb } from '../verb.ts';
 
@@ -46,6 +47,6 @@ async function entries(out: Out, store: Store, cid: Cid): Promise<void> {
   for (const entry of parseTree(await store.get(tree)).entries) {
     const shown = 'cid' in entry ? entry.cid['/'] : 'oid' in entry ? entry.oid : '';
     const mode = entry.mode.toString(8).padStart(4, '0');
-    await out.print(entry, `${mode} ${entry.type.padEnd(9)} ${shown}  ${printPath([entry.name])}`);
+    await out.print(entry, `${mode} ${entry.type.padEnd(9)} ${shown}  ${oneLine(printPath([entry.name]))}`);
   }
 }

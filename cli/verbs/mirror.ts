@@ -87,8 +87,10 @@ async function serveStrangers(
       limits,
       ...(host === undefined ? {} : { host }),
       ...(everything === undefined ? {} : { everything }),
-      onInternal: (error) =>
-        out.note(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+      onInternal: (error) => {
+        const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        for (const line of said.split('\n')) out.note(line);
+      },
     });
     out.say({ event: 'listening', url: api.url }, `listening on ${api.url}`);
     await new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import { parseCid } from '../../store/format/cid.ts';
 import { fail } from '../../store/format/errors.ts';
 import { trustedLogKeys } from '../../store/format/policy.ts';
 import { counted } from '../../store/format/words.ts';
+import { oneLine } from '../printable.ts';
 import { type Cli, several, text, verb, word } from '../verb.ts';
 
 type Flags = { readonly policy?: readonly string[]; readonly expect?: string };
@@ -62,10 +63,10 @@ export function verifiedText(verified: Verified): string {
   return [
     `${heads[result]}; ${trust}; ${kept}; ${counts}`,
     `release ${release ?? 'unknown'}`,
-    `log key ${vkey ?? 'unknown'}`,
+    `log key ${oneLine(vkey ?? 'unknown')}`,
     ...(held === '' ? [] : [`withheld files: ${listed(withheld.byReason)}`]),
     ...(held === '' ? [] : [`resting on them, in part as recorded: ${listed(withheld.records)}`]),
-    ...faults.map(({ kind, at, detail }) => `${kind.padEnd(18)} ${at}: ${detail}`),
+    ...faults.map(({ kind, at, detail }) => oneLine(`${kind.padEnd(18)} ${at}: ${detail}`)),
   ].join('\n');
 }
 

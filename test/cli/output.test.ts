@@ -1,6 +1,7 @@
 /** Where text, data, progress and colours go, by what the streams are. */
 import t from 'tap';
 import { GONE, openOutput } from '../../cli/output.ts';
+import { oneLine, printable } from '../../cli/printable.ts';
 import { isFault } from '../../store/format/errors.ts';
 
 type Streams = Parameters<typeof openOutput>[0];
@@ -74,4 +75,24 @@ t.test('a closed pipe ends a verb quietly, and a full disk does not', async (t) 
   t.ok(isFault(error, 'E_IO'));
   full.out.say(1, '1');
   t.ok(isFault(await full.out.flush().catch((thrown: unknown) => thrown), 'E_IO'), 'a said line too');
+});
+
+t.test('no foreign text acts on a terminal: a name, a record, a fault', async (t) => {
+  const name = 'a\u001b[2J\u001b]0;title\u0007\r\u009b1A\u202eb\u2028\u007f';
+  const seen = 'a\\u001b[2J\\u001b]0;title\\u0007\\u000d\\u009b1A\\u202eb\\u2028\\u007f';
+  t.equal(printable(name), seen);
+  t.equal(printable('two\nlines\tand more'), 'two\nlines\tand more');
+  t.equal(oneLine('two\nlines\tand more'), 'two\\u000alines\\u0009and more');
+  for (const isTTY of [false, true]) {
+    const { out, stdout, stderr } = desk(isTTY);
+    await out.print({}, `${out.style('red', 'OUTSIDE')} ${name}`);
+    out.note(`no object at ${name}\nforged line`, 'red');
+    const [red, end] = isTTY ? ['\u001b[31m', '\u001b[39m'] : ['', ''];
+    t.same(stdout, [`${red}OUTSIDE${end} ${seen}\n`]);
+    t.same(stderr, [`${red}no object at ${seen}\\u000aforged line${end}\n`]);
+    const data = desk(isTTY, { json: true });
+    await data.out.print({ name }, '');
+    t.same(JSON.parse(data.stdout[0] as string), { name }, 'the data is the same');
+    t.equal(printable(data.stdout[0] as string), data.stdout[0], 'and acts no more');
+  }
 });

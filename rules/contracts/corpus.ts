@@ -4,7 +4,7 @@ import { count, derived, link, treePath } from './kit.ts';
 
 /** What an operator should know about a tree that is carried exactly as it is. */
 export const corpusNote = z.strictObject({
-  what: z.enum(['case-collision', 'lfs-pointer', 'lfs-malformed', 'submodule']),
+  what: z.enum(['case-collision', 'unicode-collision', 'lfs-pointer', 'lfs-malformed', 'submodule']),
   paths: z.array(treePath()).min(1),
   detail: z.string(),
 });

@@ -1,7 +1,8 @@
 /**
- * What a tree holds that may surprise another machine or an agent: names that differ by case only, Git LFS pointers in
- * place of files, submodules without content.
- * Promises: reports; the tree is carried exactly. Case is folded for A-Z only, as the oldest file systems do.
+ * What a tree holds that may surprise another machine or an agent: names that differ by case or by Unicode spelling
+ * only, Git LFS pointers in place of files, submodules without content.
+ * Promises: reports; the tree is carried exactly. Case is folded for A-Z only, as the oldest file systems do, and for
+ * what canonical decomposition leaves as A-Z.
  * Does not promise: anything on what a pointer or submodule stands for; nothing is fetched.
  */
 import type { z } from 'zod';
@@ -11,6 +12,7 @@ import { type Entry, type Name, parseTree, type TreePath } from '../../store/for
 import type { Corpus, corpusNote } from '../contracts/corpus.ts';
 import type { Full } from '../contracts/kit.ts';
 import { fold } from '../redact/match.ts';
+import { nfd } from './nfd.ts';
 
 type Note = z.infer<typeof corpusNote>;
 export type Counts = Omit<Full<Corpus>['counts'], 'removed'>;
@@ -50,15 +52,34 @@ function count(entry: Entry, counts: Tally): void {
 }
 
 function collisions(entries: readonly Entry[], at: TreePath): Note[] {
+  const names = entries.map(({ name }) => name);
+  const noted = (what: Note['what'], group: readonly Name[], detail: string): Note => ({
+    what,
+    paths: group.map((name) => [...at, name]),
+    detail,
+  });
+  return [
+    ...grouped(names, fold).map((group) => noted('case-collision', group, 'one name where case is folded')),
+    // A group of one case-folded name is told above.
+    ...grouped(names, (name) => fold(apart(name)))
+      .filter((group) => new Set(group.map(fold)).size > 1)
+      .map((group) => noted('unicode-collision', group, 'one name where Unicode spellings are folded')),
+  ];
+}
+
+/** A name that is no Unicode has one spelling. */
+const apart = (name: Name): Name => (typeof name === 'string' ? nfd(name) : name);
+
+/** The names that share a key with another, in the order of their first. */
+function grouped(names: readonly Name[], keyOf: (name: Name) => string): Name[][] {
   const groups = new Map<string, Name[]>();
-  for (const { name } of entries) groups.set(fold(name), [...(groups.get(fold(name)) ?? []), name]);
-  return [...groups.values()]
-    .filter((group) => group.length > 1)
-    .map((group) => ({
-      what: 'case-collision',
-      paths: group.map((name) => [...at, name]),
-      detail: 'one name where case is folded',
-    }));
+  for (const name of names) {
+    const key = keyOf(name);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [name]);
+    else group.push(name);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
 }
 
 /** A pointer's version line, object id and size take 124 bytes and a little more (git-lfs docs/spec.md). */

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { nfd } from '../../../rules/corpus/nfd.ts';
 import { corpusV1 } from '../../../rules/corpus/v1.ts';
 import { REDACTION_POLICY } from '../../../rules/redact/patterns-v1.ts';
 import { redactV1 } from '../../../rules/redact/v1.ts';
@@ -31,6 +32,62 @@ t.test('names that differ by case only are carried and reported in groups', asyn
       ['case-collision', ['README.md', 'readme.md']],
     ],
   );
+});
+
+t.test(
+  'names that are one where Unicode spellings are folded are carried as bytes and reported',
+  async (t) => {
+    const [composed, apart] = ['\u00e1rea.2dm', 'a\u0301rea.2dm'];
+    const { corpus } = await packaged({
+      [composed]: 'nfc\n',
+      [apart]: 'nfd\n',
+      // Two marks of different classes in either order; a Hangul syllable; the angstrom sign; ligatures are another name.
+      'd/q\u0323\u0307': '1',
+      'd/q\u0307\u0323': '2',
+      'd/\uac01': '3',
+      'd/\u1100\u1161\u11a8': '4',
+      'd/\u212b': '5',
+      'd/\u00e5': '6',
+      'd/\ufb01': '7',
+      'd/fi': '8',
+      'd/only-\u00e9': '9',
+    });
+    t.match(corpus.counts, { files: 11 });
+    t.same(
+      new Set(
+        corpus.notes.map(({ what, paths }) =>
+          [what, ...paths.map((path) => path.join('/')).sort()].join(' '),
+        ),
+      ),
+      new Set([
+        `unicode-collision ${apart} ${composed}`,
+        'unicode-collision d/q\u0307\u0323 d/q\u0323\u0307',
+        'unicode-collision d/\u1100\u1161\u11a8 d/\uac01',
+        'unicode-collision d/\u00e5 d/\u212b',
+      ]),
+    );
+  },
+);
+
+t.test('taking names apart agrees with the engine on blocks that no version of Unicode will add to', (t) => {
+  const blocks = [
+    { first: 0, last: 0x36f },
+    { first: 0x400, last: 0x52f },
+    { first: 0x1100, last: 0x11ff },
+    { first: 0x1e00, last: 0x1fff },
+    { first: 0x2100, last: 0x214f },
+    { first: 0x3040, last: 0x30ff },
+    { first: 0xac00, last: 0xd7a3 },
+    { first: 0xf900, last: 0xfaff },
+    { first: 0x1d15e, last: 0x1d1c0 },
+  ];
+  const faults = blocks
+    .flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, at) => first + at))
+    .map((code) => String.fromCodePoint(code))
+    .flatMap((each) => [each, `q\u0345${each}\u0323\u0307`])
+    .filter((text) => nfd(text) !== text.normalize('NFD'));
+  t.same(faults, []);
+  t.end();
 });
 
 t.test(

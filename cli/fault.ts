@@ -13,6 +13,7 @@ import {
 } from '@stricli/core';
 import { AshlarError, ERRORS, isFault } from '../store/format/errors.ts';
 import { counted } from '../store/format/words.ts';
+import { oneLine } from './printable.ts';
 
 /** Any thrown value as a fault of the catalogue. */
 export function faultOf(error: unknown): AshlarError {
@@ -78,6 +79,9 @@ function suggestion(corrections: readonly string[]): string | undefined {
 function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The fault as text. Where it is several, each further line is indented: a name with a line break in it makes none. */
+export const faultText = ({ message }: AshlarError): string => message.replace(/\n(?! {2})/g, oneLine);
 
 /** The fault as data: what `--json` prints on stderr. */
 export function faultData({ code, data }: AshlarError) {

@@ -18,7 +18,7 @@ import {
   type StricliProcess,
   text_en,
 } from '@stricli/core';
-import { faultData, faultOf, unknownVerb, usageFault } from './fault.ts';
+import { faultData, faultOf, faultText, unknownVerb, usageFault } from './fault.ts';
 import { GONE, openOutput } from './output.ts';
 import type { Cli } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -107,7 +107,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (error === GONE) return 0;
     const fault = faultOf(error);
     if (json) out.note(JSON.stringify(faultData(fault)));
-    else out.note(`ashlar: ${fault.message}`, 'red');
+    else out.note(`ashlar: ${faultText(fault)}`, 'red');
     return fault.exit;
   }
 }

@@ -74,8 +74,8 @@ export function openOutput({ stdout, stderr, env, json }: Streams): Out {
     },
     note(text, format) {
       clear();
-      const shownLine = oneLine(text);
-      stderr.write(`${format === undefined ? shownLine : styled(stderr)(format, shownLine)}\n`);
+      const seen = printable(text);
+      stderr.write(`${format === undefined ? seen : styled(stderr)(format, seen)}\n`);
     },
     progress(text) {
       if (stderr.isTTY !== true) return;

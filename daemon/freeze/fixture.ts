@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { graphArm } from '../../rules/contracts/fixture.ts';
-import { id, map, portablePath } from '../../rules/contracts/kit.ts';
+import { epochs, id, map, portablePath } from '../../rules/contracts/kit.ts';
 import { type Cid, link } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
@@ -31,7 +31,7 @@ const authored = z.strictObject({
     .strictObject({
       agent: authoredAgent,
       conditions: z.array(authoredCondition).min(1),
-      epochs: z.int().min(1),
+      epochs: epochs(),
     })
     .optional(),
   graphs: map(

@@ -1,6 +1,6 @@
 /** `fixture`: the frozen world of a challenge: its corpus, the evidence of earlier work, and a graph per arm. */
 import { z } from 'zod';
-import { count, id, link, map, positive, record, sentence } from './kit.ts';
+import { count, epochs, id, link, map, record, sentence } from './kit.ts';
 
 /** What each named probe over a restored graph must return: ids in the provisioner's own spelling. */
 export const probes = z.strictObject({
@@ -33,7 +33,7 @@ export const fixture = record('fixture', {
   graphs: map(graphArm),
   /** With this, a certified corpus and a served challenge yield an exploratory study of their own. */
   explore: z
-    .strictObject({ agent: link('agent'), conditions: z.array(link('condition')).min(1), epochs: positive() })
+    .strictObject({ agent: link('agent'), conditions: z.array(link('condition')).min(1), epochs: epochs() })
     .exactOptional(),
 });
 export type Fixture = z.infer<typeof fixture>;

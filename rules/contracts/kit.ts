@@ -41,6 +41,8 @@ export const count = () => z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** An amount of money in millionths of the price table's currency. */
 export const micros = count;
 export const positive = () => z.int().min(1).max(Number.MAX_SAFE_INTEGER);
+/** Times that a pair is run. Bounded: a study yields all its plans at once, and whoever verifies it makes them again. */
+export const epochs = () => z.int().min(1).max(1000);
 export const sentence = () => z.string().min(1).max(16_384);
 export const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 /** A full Git object id, SHA-1 or SHA-256. */

@@ -6,6 +6,7 @@ import {
   decision,
   derivation,
   digestText,
+  epochs,
   evidence,
   id,
   link,
@@ -84,9 +85,10 @@ export const study = record('study', {
         conditions: z.array(link('condition')).min(1),
       }),
     )
-    .min(1),
-  agents: z.array(link('agent')).min(1),
-  epochs: positive(),
+    .min(1)
+    .max(1000),
+  agents: z.array(link('agent')).min(1).max(100),
+  epochs: epochs(),
   orderSeed: sentence(),
   certificates: z.array(link('certificate')),
   acceptances: z.array(link('acceptance')),

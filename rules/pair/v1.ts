@@ -39,7 +39,8 @@ export const pairV1 = defineRule({
     if (subject.value.kind !== 'study') return [];
     const study = subject.value;
     const bindings: Binding[] = [];
-    for (const pair of study.pairs) bindings.push(...(await bindPair(subject.cid, study, pair, view)));
+    for (const pair of study.pairs)
+      for (const binding of await bindPair(subject.cid, study, pair, view)) bindings.push(binding);
     return bindings;
   },
   async apply(

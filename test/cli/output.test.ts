@@ -1,8 +1,10 @@
 /** Where text, data, progress and colours go, by what the streams are. */
+import { styleText } from 'node:util';
 import t from 'tap';
+import { faultText } from '../../cli/fault.ts';
 import { GONE, openOutput } from '../../cli/output.ts';
 import { oneLine, printable } from '../../cli/printable.ts';
-import { isFault } from '../../store/format/errors.ts';
+import { AshlarError, isFault } from '../../store/format/errors.ts';
 
 type Streams = Parameters<typeof openOutput>[0];
 
@@ -86,10 +88,12 @@ t.test('no foreign text acts on a terminal: a name, a record, a fault', async (t
   for (const isTTY of [false, true]) {
     const { out, stdout, stderr } = desk(isTTY);
     await out.print({}, `${out.style('red', 'OUTSIDE')} ${name}`);
-    out.note(`no object at ${name}\nforged line`, 'red');
+    const fault = new AshlarError('E_NOT_FOUND', { where: `${name}\nforged line`, found: 'two\n  of them' });
+    out.note(faultText(fault), 'red');
     const [red, end] = isTTY ? ['\u001b[31m', '\u001b[39m'] : ['', ''];
     t.same(stdout, [`${red}OUTSIDE${end} ${seen}\n`]);
-    t.same(stderr, [`${red}no object at ${seen}\\u000aforged line${end}\n`]);
+    const told = `E_NOT_FOUND: no such object; at ${seen}\\u000aforged line; found two\n  of them`;
+    t.same(stderr.join(''), isTTY ? `${styleText('red', told, { validateStream: false })}\n` : `${told}\n`);
     const data = desk(isTTY, { json: true });
     await data.out.print({ name }, '');
     t.same(JSON.parse(data.stdout[0] as string), { name }, 'the data is the same');

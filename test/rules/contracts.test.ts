@@ -71,6 +71,18 @@ function scalars(value: Value): Value[] {
   return Object.values(value).flatMap((part) => scalars(part as Value));
 }
 
+t.test('a study that yields more plans than anybody could run is none', async (t) => {
+  const study = samples.get('study') as Plain;
+  t.notOk(refuses({ ...study, epochs: 1000 }));
+  for (const epochs of [0, 1001, 10_000, 1e9, Number.MAX_SAFE_INTEGER]) t.ok(refuses({ ...study, epochs }));
+  t.ok(refuses({ ...study, pairs: Array(1001).fill((study.pairs as Value[])[0]) }));
+  t.ok(refuses({ ...study, agents: Array(101).fill((study.agents as Value[])[0]) }));
+  const explore = { agent: LINK, conditions: [OTHER], epochs: 1000 };
+  const fixture = samples.get('fixture') as Plain;
+  t.notOk(refuses({ ...fixture, explore }));
+  t.ok(refuses({ ...fixture, explore: { ...explore, epochs: 1001 } }));
+});
+
 t.test('there is a sample of every kind', (t) => {
   t.same([...samples.keys()].sort(), Object.keys(CONTRACTS).sort());
   t.end();

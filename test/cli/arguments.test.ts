@@ -147,6 +147,24 @@ t.test('targets: what stands there, and folders that are not', async (t) => {
   t.notOk(existsSync(at('none')));
 });
 
+t.test(
+  'a digest or CID in no accepted spelling is no digest, which is not the same as not found',
+  async () => {
+    const digest = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
+    const spellings = [
+      digest,
+      digest.toUpperCase(),
+      digest.slice(0, 12),
+      `${digest.slice(0, 63)}g`,
+      'bafkqabi',
+    ];
+    for (const text of spellings) await refused(['get', text], 'E_CID');
+    await refused(['get', `sha256:${'0'.repeat(64)}`], 'E_NOT_FOUND');
+    await refused(['get', 'nosuch'], 'E_NOT_FOUND');
+    await refused(['get', 'beef'], 'E_NOT_FOUND');
+  },
+);
+
 t.test('names that are not there', async (t) => {
   await refused(['name', 'nosuch', '--withdraw'], 'E_NOT_FOUND');
   await refused(['name', 'nosuch'], 'E_NOT_FOUND');

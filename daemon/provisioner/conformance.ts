@@ -225,12 +225,13 @@ async function refusesNonsense({ subject: { argv, env, work, timeoutSeconds } }:
   ];
   const [program = '', ...before] = argv;
   for (const { verb, input } of rows) {
-    const { status, stdout } = spawnSync(program, [...before, verb], {
+    const { error, status, stdout } = spawnSync(program, [...before, verb], {
       input,
       cwd: work,
       env: { PATH: process.env.PATH, ...env, ASHLAR_PROVISIONER_ROOT: realpathSync(work) },
       timeout: timeoutSeconds * 1000,
     });
+    if (error !== undefined) return `${verb}: ${error.message}`;
     if (status === 0 || stdout.length > 0)
       return `${verb} ${input}: status ${status}, ${stdout.length} bytes`;
   }

@@ -45,6 +45,8 @@ const UNDER_WAY = { count: 256, bytes: 16 << 20 };
 /** Emits files, links, nodes and the snapshot. Throws E_PATH (not a folder), E_CHANGED, E_IO, what `emit` throws. */
 export async function folderToTree(path: string, emit: Emit): Promise<FolderTree> {
   const place = rootPlace(path);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
+    fail('E_NOT_FOUND', { where: path, wanted: 'a folder' });
   const stat = statOf(place);
   if (!stat.isDirectory())
     fail('E_PATH', { where: path, wanted: 'a folder', found: stat.isSymbolicLink() ? 'a link' : 'a file' });

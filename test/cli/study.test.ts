@@ -1,6 +1,6 @@
 /** A study from its files to a verified release, through verbs alone; the daemon, and the decisions that people make. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import t, { type Test } from 'tap';
@@ -273,4 +273,22 @@ t.test('--json says what the text says, for every verb that reads', async (t) =>
     const missing = [...new Set(words)].filter((word) => !json.includes(word));
     t.same(missing, [], args.join(' '));
   }
+});
+
+t.test('validate says which tag came out otherwise than the challenge expects', async (t) => {
+  cpSync(join(catalogue, 'challenges', PAIR[0]), at('otherwise'), { recursive: true });
+  const file = at('otherwise/challenge.json');
+  const challenge = JSON.parse(readFileSync(file, 'utf8'));
+  const oracle = challenge.solutions.find(({ name }: { name: string }) => name === 'oracle');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...challenge,
+      solutions: [{ ...oracle, expected: { ...oracle.expected, func: 'fail' } }],
+    }),
+  );
+  await desk.ok('freeze', 'challenge', at('otherwise'));
+  const { code, out } = await desk.ashlar(['validate', ...PAIR]);
+  t.equal(code, ERRORS.E_GATE.exit);
+  t.match(out, /^oracle .*NOT AS EXPECTED: func is pass, expected fail$/m);
 });

@@ -324,3 +324,9 @@ t.test('property: any tree of files, links and folders comes back with its cid',
   );
   t.equal(round, 60, 'every round ran');
 });
+
+t.test('a folder that is not there is named, not taken for one that changed', async (t) => {
+  const path = join(t.testdir(), 'absent');
+  const emit: Emit = async () => cidOf('raw', new Uint8Array());
+  await t.rejects(folderToTree(path, emit), { code: 'E_NOT_FOUND', message: /absent; wanted a folder/ });
+});

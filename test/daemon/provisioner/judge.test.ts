@@ -146,5 +146,10 @@ t.test(
     t.ok(always.includes('nothing can be found after destroy'));
     t.ok(always.includes('two runs do not share state'));
     t.ok(always.includes('what it cannot do ends with a status above 0 and an empty stdout'));
+    const absent = await checkProvisioner(subject({ argv: ['./no-such-product'] }));
+    t.ok(
+      absent.every(({ ok, detail }) => !ok && detail.includes('ENOENT')),
+      'every check says it is not there',
+    );
   },
 );

@@ -31,9 +31,29 @@ async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(all);
 }
 
-/** Closes a family at its log's present size. */
+/** The close that is the log's last leaf, where the same person closed for the same reason. */
+async function sameClose(
+  store: Store,
+  origin: string,
+  size: number,
+  { who, why }: { who: string; why: string },
+) {
+  for await (const { cid, kind } of store.logs.leaves(origin, { start: Math.max(0, size - 1), end: size })) {
+    if (kind !== 'close') return undefined;
+    const close = await viewAs('close', cid, viewOf(store));
+    return close.who === who && close.why === why ? cid : undefined;
+  }
+  return undefined;
+}
+
+/** Closes a family at its log's present size. Said again while nothing was logged since, it is the same close. */
 export async function closeFamily(store: Store, family: Cid, by: { who: string; why: string }): Promise<Cid> {
   const { origin, size } = await logOf(store, family);
+  const same = await sameClose(store, origin, size, by);
+  if (same !== undefined) {
+    await keepC1(store, same);
+    return same;
+  }
   const entries = await store.put(await joined(store.logs.leafBytes(origin, { start: 0, end: size })));
   const root = Buffer.from(await store.logs.root(origin, size)).toString('hex');
   const { study } = await standingOf(store, family);

@@ -2,8 +2,8 @@
  * What an author writes: JSON files read strictly, and paths that may not leave their folder.
  * Promises: an unknown field, a wrong type or a path out of the folder is E_CONTRACT or E_PATH with file and field.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import type { z } from 'zod';
 import { readBounded } from '../../store/bounded.ts';
 import { fail, isFault } from '../../store/format/errors.ts';
@@ -34,11 +34,25 @@ async function readJsonFile(file: string) {
   }
 }
 
-/** The bytes of a file. Throws E_NOT_FOUND. */
-export async function readBytes(file: string): Promise<Uint8Array> {
-  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    fail(cause.code === 'ENOENT' ? 'E_NOT_FOUND' : 'E_IO', { where: file, wanted: 'a readable file', cause });
-  });
+/**
+ * The bytes of a plain file below `folder`, by the path that an author wrote. Throws E_NOT_FOUND, E_PATH for one that a
+ * link leads out of the folder to: what lies outside is not what the author handed over.
+ */
+export async function readBelow(folder: string, path: string): Promise<Uint8Array> {
+  const at = below(folder, path);
+  const refused = (cause: NodeJS.ErrnoException) =>
+    fail(cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'E_NOT_FOUND' : 'E_IO', {
+      where: at,
+      wanted: 'a readable file',
+      cause,
+    });
+  const [base, real] = await Promise.all([realpath(folder), realpath(at)]).catch(refused);
+  if (!real.startsWith(`${base}${sep}`))
+    fail('E_PATH', { where: at, wanted: 'a file of the folder', found: 'a link out of it' });
+  // Asked before it is opened: a pipe without a writer would never open.
+  if (!(await stat(real)).isFile())
+    fail('E_NOT_FOUND', { where: at, wanted: 'a plain file', found: 'something else' });
+  return readFile(real).catch(refused);
 }
 
 /** A path below `folder`, as an author writes it. Throws E_PATH. */

@@ -12,7 +12,7 @@ import { canonicalJson } from '../../store/format/json.ts';
 import { buildRepository } from '../../store/git/build.ts';
 import type { Store } from '../../store/store.ts';
 import type { Trigger } from '../trigger.ts';
-import { below, readAuthored, readBytes } from './authored.ts';
+import { below, readAuthored, readBelow } from './authored.ts';
 import { importCorpus } from './corpus.ts';
 import { authoredAgent, authoredCondition, conditionRecord, draftAgent, recordAgent } from './small.ts';
 
@@ -73,7 +73,7 @@ export async function freezeFixture(inputs: FixtureInputs, folder: string): Prom
   } = await readAuthored(join(folder, 'fixture.json'), authored);
   const frozen: Record<string, unknown> = {};
   for (const [arm, graph] of Object.entries(graphs)) {
-    const state = link(await store.put(await readBytes(below(folder, graph.state))));
+    const state = link(await store.put(await readBelow(folder, graph.state)));
     const surface = link(await store.put(Buffer.from(canonicalJson(graph.surface), 'utf8')));
     frozen[arm] = { ...graph, state, surface };
   }

@@ -7,7 +7,7 @@ import { portablePath } from '../../rules/contracts/kit.ts';
 import { type Cid, cidOf, link } from '../../store/format/cid.ts';
 import type { Value } from '../../store/format/codec.ts';
 import type { Store } from '../../store/store.ts';
-import { below, readAuthored, readBytes } from './authored.ts';
+import { readAuthored, readBelow } from './authored.ts';
 
 const { kind: _kind, v: _v, ...conditionFields } = condition.shape;
 export const authoredCondition = z.strictObject(conditionFields);
@@ -25,7 +25,7 @@ export interface AgentDraft {
 
 /** Reads the prompt template below `folder`; writes nothing. Throws E_NOT_FOUND, E_PATH. */
 export async function draftAgent(value: z.infer<typeof authoredAgent>, folder: string): Promise<AgentDraft> {
-  const template = await readBytes(below(folder, value.template));
+  const template = await readBelow(folder, value.template);
   const record = { kind: 'agent', v: 1, ...value, template: link(cidOf('raw', template)) };
   return { template, record: record as unknown as Value };
 }

@@ -40,6 +40,8 @@ import {
 } from './small.ts';
 
 const verdicts = z.record(z.string(), z.unknown());
+const eachOnce = (names: readonly string[]): boolean => new Set(names).size === names.length;
+
 export const authoredStudy = z.strictObject({
   v: z.literal(1),
   id: id(),
@@ -47,13 +49,17 @@ export const authoredStudy = z.strictObject({
   who: sentence().default('the author'),
   why: sentence().default('registered before any run'),
   hypotheses: z.array(sentence()).default([]),
-  conditions: z.array(authoredCondition).min(1),
-  /** Each pair by names; `arms` maps an arm to a condition of the same name. */
+  conditions: z
+    .array(authoredCondition)
+    .min(1)
+    .refine((all) => eachOnce(all.map(({ name }) => name)), 'a condition stands twice'),
+  /** Each pair by names, once: a plan is of a challenge and a fixture. `arms` maps an arm to a condition of its name. */
   pairs: z
     .array(
       z.strictObject({ challenge: id(), fixture: id(), arms: map(id()), expected: map(verdicts).optional() }),
     )
-    .min(1),
+    .min(1)
+    .refine((all) => eachOnce(all.map((pair) => `${pair.challenge} ${pair.fixture}`)), 'a pair stands twice'),
   agent: authoredAgent,
   epochs: study.shape.epochs,
   orderSeed: sentence(),

@@ -57,8 +57,11 @@ async function listBelow(root: string, below: string): Promise<ListedFile[]> {
     const path = below === '' ? printPath([name]) : `${below}/${printPath([name])}`;
     const stat = await lstat(Buffer.concat([Buffer.from(`${join(root, below)}/`), bytes]));
     if (typeof name !== 'string') found.push({ path, size: stat.size, type: 'misnamed', shared: false });
-    else if (stat.isDirectory()) found.push(...(await listBelow(root, path)));
-    else {
+    else if (stat.isDirectory()) {
+      const inside = await listBelow(root, path);
+      if (inside.length === 0) found.push({ path, size: 0, type: 'empty', shared: false });
+      else found.push(...inside);
+    } else {
       const type = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
       found.push({ path, size: stat.size, type, shared: stat.nlink > 1 });
     }

@@ -167,7 +167,14 @@ export function matrixGaps(
         each.solution === name && each.executor === study.isolation && sameImages(each.images, study.images),
     );
     const where = `validation of ${challenge.id} ${name}`;
-    if (fit.length === 0) return [{ where, wanted: `a run under ${study.isolation}`, found: 'none' }];
+    if (fit.length === 0)
+      return [
+        {
+          where,
+          wanted: `a validation run, isolation ${study.isolation}, same images`,
+          found: 'no such run',
+        },
+      ];
     const wrong = fit.find((each) => each.reward !== reward || !sameVerdict(each.verdict, expected));
     if (wrong === undefined) return [];
     return [{ where, wanted: JSON.stringify(expected), found: JSON.stringify(wrong.verdict) }];

@@ -6,7 +6,7 @@ export interface ListedFile {
   readonly path: string;
   readonly size: number;
   /** Anything but `file` may not stand in a publication. */
-  readonly type: 'file' | 'link' | 'misnamed' | 'other';
+  readonly type: 'file' | 'link' | 'misnamed' | 'empty' | 'other';
   /** More than one name for the same bytes on disk. */
   readonly shared: boolean;
 }
@@ -15,6 +15,7 @@ const WHAT = {
   file: 'a file',
   link: 'a link, not a file',
   misnamed: 'a name that is no UTF-8, told here by its bytes',
+  empty: 'a folder without a file',
   other: 'no plain file',
 } as const satisfies Record<ListedFile['type'], string>;
 

@@ -149,7 +149,7 @@ t.test('targets: what stands there, and folders that are not', async (t) => {
 
 t.test(
   'a digest or CID in no accepted spelling is no digest, which is not the same as not found',
-  async () => {
+  async (t) => {
     const digest = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
     const spellings = [
       digest,
@@ -158,7 +158,10 @@ t.test(
       `${digest.slice(0, 63)}g`,
       'bafkqabi',
     ];
-    for (const text of spellings) await refused(['get', text], 'E_CID');
+    for (const text of spellings) {
+      const fault = await refused(['get', text], 'E_CID');
+      t.match(JSON.stringify(fault), text, 'and says which');
+    }
     await refused(['get', `sha256:${'0'.repeat(64)}`], 'E_NOT_FOUND');
     await refused(['get', 'nosuch'], 'E_NOT_FOUND');
     await refused(['get', 'beef'], 'E_NOT_FOUND');

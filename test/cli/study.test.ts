@@ -83,7 +83,10 @@ t.test('freeze, certify and validate come before a study, and say what is missin
   const logs = await desk.ok('log');
   const unready = await desk.ashlar(['study', writeStudy('unready')]);
   t.equal(unready.code, ERRORS.E_GATE.exit);
-  t.match(unready.err, /validation of export-quoting-control oracle; wanted a run under none; found none/);
+  t.match(
+    unready.err,
+    /validation of export-quoting-control oracle; wanted a validation run, isolation none, same images; found no such run/,
+  );
   t.equal(await desk.ok('log'), logs, 'and nothing is registered');
   const nohost = await desk.ashlar(['validate', ...PAIR]);
   t.same([nohost.code, /--host FILE/.test(nohost.err)], [ERRORS.E_CONFIG.exit, true]);
@@ -279,14 +282,10 @@ t.test('validate says which tag came out otherwise than the challenge expects', 
   cpSync(join(catalogue, 'challenges', PAIR[0]), at('otherwise'), { recursive: true });
   const file = at('otherwise/challenge.json');
   const challenge = JSON.parse(readFileSync(file, 'utf8'));
-  const oracle = challenge.solutions.find(({ name }: { name: string }) => name === 'oracle');
-  writeFileSync(
-    file,
-    JSON.stringify({
-      ...challenge,
-      solutions: [{ ...oracle, expected: { ...oracle.expected, func: 'fail' } }],
-    }),
-  );
+  const named = (wanted: string) => challenge.solutions.find(({ name }: { name: string }) => name === wanted);
+  const oracle = named('oracle');
+  const wrong = { ...oracle, expected: { ...oracle.expected, func: 'fail' } };
+  writeFileSync(file, JSON.stringify({ ...challenge, solutions: [wrong, named('nothing')] }));
   await desk.ok('freeze', 'challenge', at('otherwise'));
   const { code, out } = await desk.ashlar(['validate', ...PAIR]);
   t.equal(code, ERRORS.E_GATE.exit);

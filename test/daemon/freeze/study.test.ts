@@ -52,7 +52,7 @@ t.test('each thing that a plan would stop at is refused before the study', async
   const table: Record<string, readonly [change: object, wanted: RegExp]> = {
     'a solution that was not validated': [
       { stage: 'pilot' },
-      /2 problems\n.*validation of first oracle; wanted a run under none; found none\n.*first nothing/,
+      /2 problems\n.*validation of first oracle; wanted a validation run, isolation none, same images; found no such run\n.*first nothing/,
     ],
     'a finding that nobody accepted': [
       { pairs: [pairs[1]] },
@@ -103,6 +103,14 @@ t.test('each thing that a plan would stop at is refused before the study', async
     'a provisioner that this host has not': [
       { conditions: [none, { ...memory, source: { type: 'provisioner', provisioner: 'nobody' } }] },
       /condition memory; wanted the verb recall of nobody/,
+    ],
+    'a pair that stands twice': [
+      { pairs: [pairs[0], pairs[0]] },
+      /E_CONTRACT.*\/pairs; found a pair stands twice/,
+    ],
+    'a condition that stands twice': [
+      { conditions: [none, memory, none] },
+      /E_CONTRACT.*\/conditions; found a condition stands twice/,
     ],
     'a test that contradicts itself': [{ alpha: '2' }, /E_DESIGN.*alpha 2 is not in/],
   };

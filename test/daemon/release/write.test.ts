@@ -102,6 +102,31 @@ t.test('what stands beside the target under the name of a part is not ours', asy
   );
 });
 
+t.test('closed again while nothing was logged since, it is the same close', async (t) => {
+  const family = lab.study('once');
+  const again = await closeFamily(lab.store, family, BY);
+  const size = await leaves();
+  t.equal(await closeFamily(lab.store, family, BY), again);
+  t.equal(await leaves(), size);
+  const other = await closeFamily(lab.store, family, { ...BY, why: 'another reason' });
+  t.not(other, again, 'for another reason it is another one');
+});
+
+t.test('a folder without a file is a fault: a name says something too', async (t) => {
+  mkdirSync(at('first/blocks/a secret told by a name/inner'), { recursive: true });
+  const { result, faults } = await verify(await openFolder(at('first')));
+  t.equal(result, 'faults');
+  const where = 'blocks/a secret told by a name/inner';
+  t.same(
+    faults.map(({ at, detail }) => [at, detail]),
+    [
+      [where, 'a folder without a file'],
+      [where, 'not in the manifest'],
+    ],
+  );
+  rmSync(at('first/blocks/a secret told by a name'), { recursive: true });
+});
+
 t.test('released twice, and after its folder was lost, a close gives the same release', async (t) => {
   const first = contents(at('first'));
   const [cid] = await collect(lab.store.byKind('release'));

@@ -78,20 +78,20 @@ const SHUT: Record<string, [Different, RegExp]> = {
       [{ findings: [{ ...patch, kind }], acceptances: [fits] }, new RegExp(`first ${kind}`)],
     ]),
   ),
-  'no validation at all': [{ validations: [] }, /validation of unit oracle.*found none/],
+  'no validation at all': [{ validations: [] }, /validation of unit oracle.*found no such run/],
   'one solution that was not run': [
     { validations: [MATRIX[0] as object as never] },
-    /unit nothing.*found none/,
+    /unit nothing.*found no such run/,
   ],
   'a run under another executor': [
     { validations: MATRIX.map((each) => ({ ...each, executor: 'bwrap' })) },
-    /wanted a run under none; found none/,
+    /wanted a validation run, isolation none, same images; found no such run/,
   ],
   'a run under other images': [
     { validations: MATRIX.map((each) => ({ ...each, images: IMAGES })) },
-    /found none/,
+    /found no such run/,
   ],
-  'a run without the images that the study binds': [{ study: { images: IMAGES } }, /found none/],
+  'a run without the images that the study binds': [{ study: { images: IMAGES } }, /found no such run/],
   'a solution that passes and should not': [
     { validations: [MATRIX[0] as never, { solution: 'nothing', verdict: PASS, reward: 0 }] },
     /unit nothing.*"func":"fail".*"func":"pass"/,

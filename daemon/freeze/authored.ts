@@ -35,25 +35,32 @@ async function readJsonFile(file: string) {
 }
 
 /**
- * The bytes of a plain file below `folder`, by the path that an author wrote. Throws E_NOT_FOUND, E_PATH for one that a
- * link leads out of the folder to: what lies outside is not what the author handed over.
+ * Where a path that an author wrote leads to. Throws E_NOT_FOUND, and E_PATH where a link, of whichever segment, leads out
+ * of the folder: what lies outside is not what the author handed over.
  */
-export async function readBelow(folder: string, path: string): Promise<Uint8Array> {
+export async function placeBelow(folder: string, path: string): Promise<string> {
   const at = below(folder, path);
-  const refused = (cause: NodeJS.ErrnoException) =>
-    fail(cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'E_NOT_FOUND' : 'E_IO', {
-      where: at,
-      wanted: 'a readable file',
-      cause,
-    });
-  const [base, real] = await Promise.all([realpath(folder), realpath(at)]).catch(refused);
+  const [base, real] = await Promise.all([realpath(folder), realpath(at)]).catch(refusedAt(at));
   if (!real.startsWith(`${base}${sep}`))
-    fail('E_PATH', { where: at, wanted: 'a file of the folder', found: 'a link out of it' });
+    fail('E_PATH', { where: at, wanted: 'a place in the folder', found: 'a link out of it' });
+  return real;
+}
+
+/** The bytes of a plain file below `folder`. Throws E_NOT_FOUND, E_PATH, E_IO. */
+export async function readBelow(folder: string, path: string): Promise<Uint8Array> {
+  const [at, real] = [below(folder, path), await placeBelow(folder, path)];
   // Asked before it is opened: a pipe without a writer would never open.
   if (!(await stat(real)).isFile())
     fail('E_NOT_FOUND', { where: at, wanted: 'a plain file', found: 'something else' });
-  return readFile(real).catch(refused);
+  return readFile(real).catch(refusedAt(at));
 }
+
+const refusedAt = (where: string) => (cause: NodeJS.ErrnoException) =>
+  fail(cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'E_NOT_FOUND' : 'E_IO', {
+    where,
+    wanted: 'a readable file or folder',
+    cause,
+  });
 
 /** A path below `folder`, as an author writes it. Throws E_PATH. */
 export function below(folder: string, path: string): string {

@@ -10,7 +10,7 @@ import type { Value } from '../../store/format/codec.ts';
 import { fail } from '../../store/format/errors.ts';
 import { printPath, treeBlock, walkTree } from '../../store/format/tree.ts';
 import type { Store } from '../../store/store.ts';
-import { below, readAuthored, readBelow } from './authored.ts';
+import { below, placeBelow, readAuthored, readBelow } from './authored.ts';
 
 const authored = z.strictObject({
   v: z.literal(1),
@@ -46,7 +46,7 @@ export async function freezeChallenge(store: Store, folder: string): Promise<Cid
   const { repository: _, ...read } = await readAuthored(join(folder, 'challenge.json'), authored);
   checkNames(read);
   const text = async (path: string) => link(await store.put(await readText(folder, path)));
-  const tree = async (path: string) => link(await plainTree(store, below(folder, path)));
+  const tree = async (path: string) => link(await plainTree(store, await placeBelow(folder, path)));
   const solutions = [];
   for (const solution of read.solutions) {
     const laid = solution.tree === null ? link(await emptyTree(store)) : await tree(solution.tree);

@@ -12,7 +12,7 @@ import { canonicalJson } from '../../store/format/json.ts';
 import { buildRepository } from '../../store/git/build.ts';
 import type { Store } from '../../store/store.ts';
 import type { Trigger } from '../trigger.ts';
-import { below, readAuthored, readBelow } from './authored.ts';
+import { placeBelow, readAuthored, readBelow } from './authored.ts';
 import { importCorpus } from './corpus.ts';
 import { authoredAgent, authoredCondition, conditionRecord, draftAgent, recordAgent } from './small.ts';
 
@@ -81,7 +81,7 @@ export async function freezeFixture(inputs: FixtureInputs, folder: string): Prom
     kind: 'fixture',
     ...read,
     corpus: link(await sourceCorpus(inputs, source)),
-    evidence: link(await evidenceCorpus(inputs, below(folder, evidence))),
+    evidence: link(await evidenceCorpus(inputs, await placeBelow(folder, evidence))),
     graphs: frozen,
     ...(explore === undefined ? {} : { explore: await frozenExplore(store, explore, folder) }),
   };

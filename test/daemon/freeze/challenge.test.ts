@@ -34,6 +34,7 @@ const CHALLENGE = {
 const base = quickFolder(t);
 const outside = join(base, 'outside.md');
 writeFileSync(outside, 'not of the folder');
+mkdirSync(join(base, 'aside'));
 const store = await (await newPlace(base)).open({ kinds: KIND_TABLE });
 t.teardown(() => store.close());
 let count = 0;
@@ -78,6 +79,14 @@ const ROWS: readonly [string, string, ErrorCode, RegExp][] = [
     folderWith(prompt((p) => writeFileSync(p, Buffer.from([0xff, 0xfe, 0x00])))),
     'E_CONTRACT',
     /wanted text in UTF-8/,
+  ],
+  [
+    'a verifier behind a folder that a link leads out to',
+    folderWith((at) => symlinkSync(base, at('away')), {
+      verifier: { ...CHALLENGE.verifier, asset: 'away/aside' },
+    }),
+    'E_PATH',
+    /a link out/,
   ],
   [
     'a pipe in the verifier',
